@@ -1,0 +1,1 @@
+// The precompiled header needs one object of its own.
