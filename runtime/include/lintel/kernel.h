@@ -1,10 +1,11 @@
 /* The contract between the compiler and the runtime: what a compiled operator looks like in memory.
  *
  * One compiled operator (one .attn operator at one set of dimensions and one dtype) is one constant `lintel_kernel`.
- * It describes its arrays and holds one or more variants (form x chunk x instruction set). A variant's `run` does ONE item:
- * one head of one sequence, over all steps of that sequence. The runtime (or any caller) computes the item's base pointers
- * from the user's strides, and may run items in any order and on any thread: a variant keeps no hidden state, allocates
- * nothing, and writes only to the item's out, state_out and scratch. Standalone C99; versioned; no MLIR, LLVM or Halide.
+ * It describes its arrays and holds one or more variants (form x chunk x instruction set). A variant's `run` does ONE
+ * item: one head of one sequence, over all steps of that sequence. The runtime (or any caller) computes the item's base
+ * pointers from the user's strides, and may run items in any order and on any thread: a variant keeps no hidden state,
+ * allocates nothing, and writes only to the item's out, state_out and scratch. Standalone C99; versioned; no MLIR, LLVM
+ * or Halide.
  *
  * Layout: all strides count ELEMENTS (not bytes); the innermost stride of every array is 1.
  *   token input  [B, T, G, n...]   G divides H; head h reads group h / (H / G)
@@ -24,58 +25,72 @@ extern "C" {
 #define LINTEL_ABI_VERSION 1u
 
 typedef enum lintel_dtype { LINTEL_F64 = 0, LINTEL_F32 = 1, LINTEL_F16 = 2, LINTEL_BF16 = 3 } lintel_dtype;
-typedef enum lintel_kind { LINTEL_TOKEN = 0, LINTEL_HEAD = 1, LINTEL_SHARED = 2, LINTEL_STATE = 3, LINTEL_OUT = 4 } lintel_kind;
+typedef enum lintel_kind {
+  LINTEL_TOKEN = 0,
+  LINTEL_HEAD = 1,
+  LINTEL_SHARED = 2,
+  LINTEL_STATE = 3,
+  LINTEL_OUT = 4
+} lintel_kind;
 
 /* One array of the operator, without its batch, time and head axes. */
 typedef struct lintel_parameter {
-  const char *name;  /* as in the spec; "out" for the output */
-  int32_t kind;      /* lintel_kind */
-  int32_t dtype;     /* lintel_dtype of the array in memory; states: f64 for an f64 operator, else f32 */
-  int32_t rank;      /* 0, 1 or 2: how many of dim[] count */
+  const char *name; /* as in the spec; "out" for the output */
+  int32_t kind;     /* lintel_kind */
+  int32_t dtype;    /* lintel_dtype of the array in memory; states: f64 for an f64 operator, else f32 */
+  int32_t rank;     /* 0, 1 or 2: how many of dim[] count */
   int32_t reserved;
-  int64_t dim[2];    /* sizes of the inner axes */
+  int64_t dim[2]; /* sizes of the inner axes */
 } lintel_parameter;
 
 /* One head of one sequence. Pointer arrays are in the order of lintel_kernel.inputs / .states. */
 typedef struct lintel_item {
-  int64_t steps;                 /* T of this sequence, 0 or more */
-  int64_t position;              /* position of its first step (when a sequence continues) */
-  const void *const *input;      /* element [b, 0, g, 0...] of a token input, [h, 0...] of a head input, [0...] of a shared one */
-  const int64_t *input_step;     /* elements from one step to the next; 0 for head and shared inputs */
-  const int64_t *input_row;      /* elements from one row to the next of a rank-2 input; else unused */
-  const void *const *state_in;   /* [n...] of this head; a NULL entry means zeros */
-  void *const *state_out;        /* [n...] of this head; a NULL entry means not wanted; may equal state_in's */
-  void *out;                     /* element [b, 0, h, 0] */
-  int64_t out_step;              /* elements from one step to the next */
-  void *scratch;                 /* the variant's scratch_bytes, aligned to 64; contents are anything before and after */
+  int64_t steps;    /* T of this sequence, 0 or more */
+  int64_t position; /* position of its first step (when a sequence continues) */
+  const void *const
+      *input; /* element [b, 0, g, 0...] of a token input, [h, 0...] of a head input, [0...] of a shared one */
+  const int64_t *input_step;   /* elements from one step to the next; 0 for head and shared inputs */
+  const int64_t *input_row;    /* elements from one row to the next of a rank-2 input; else unused */
+  const void *const *state_in; /* [n...] of this head; a NULL entry means zeros */
+  void *const *state_out;      /* [n...] of this head; a NULL entry means not wanted; may equal state_in's */
+  void *out;                   /* element [b, 0, h, 0] */
+  int64_t out_step;            /* elements from one step to the next */
+  void *scratch;               /* the variant's scratch_bytes, aligned to 64; contents are anything before and after */
 } lintel_item;
 
 typedef void (*lintel_item_function)(const lintel_item *item);
 
-/* What a variant needs from the processor: bits for lintel_variant.features. A variant runs where all its bits are present. */
+/* What a variant needs from the processor: bits for lintel_variant.features. A variant runs where all its bits are
+ * present. The list is complete: a compiler turns on no extension that no bit here covers, so that code carried to
+ * another machine is refused there with a reason and never dies of an illegal instruction. */
 #define LINTEL_CPU_X86_64_V2 (UINT64_C(1) << 0)
-#define LINTEL_CPU_X86_64_V3 (UINT64_C(1) << 1) /* AVX2, FMA, F16C, BMI */
-#define LINTEL_CPU_X86_64_V4 (UINT64_C(1) << 2) /* AVX-512 F, BW, CD, DQ, VL */
-#define LINTEL_CPU_AARCH64 (UINT64_C(1) << 8)   /* NEON */
-#define LINTEL_CPU_NATIVE (UINT64_C(1) << 63)   /* built for the very machine that compiled it; `cpu` names it */
+#define LINTEL_CPU_X86_64_V3 (UINT64_C(1) << 1)  /* AVX2, FMA, F16C, BMI */
+#define LINTEL_CPU_X86_64_V4 (UINT64_C(1) << 2)  /* AVX-512 F, BW, CD, DQ, VL */
+#define LINTEL_CPU_AVX512_ICL (UINT64_C(1) << 3) /* AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ */
+#define LINTEL_CPU_AVX512_BF16 (UINT64_C(1) << 4)
+#define LINTEL_CPU_AVX512_FP16 (UINT64_C(1) << 5)
+#define LINTEL_CPU_AARCH64 (UINT64_C(1) << 8) /* NEON */
+/* Tuned for the processor that `cpu` names. It demands nothing by itself (every machine has it): a native variant sets
+ * it together with the bits of everything its code uses, at least one; alone it is refused. */
+#define LINTEL_CPU_NATIVE (UINT64_C(1) << 63)
 
 typedef struct lintel_variant {
-  const char *form;              /* "recurrent", "chunkwise", "parallel" */
-  const char *target;            /* "x86-64-v3", "native", ... */
-  const char *cpu;               /* LLVM's name of the processor it was tuned for, "" if any */
+  const char *form;   /* "recurrent", "chunkwise", "parallel" */
+  const char *target; /* "x86-64-v3", "native", ... */
+  const char *cpu;    /* LLVM's name of the processor it was tuned for, "" if any */
   uint64_t features;
-  int64_t chunk;                 /* steps a pass of the form takes at a time; 1 for recurrent */
-  uint64_t scratch_bytes;        /* for each thread */
+  int64_t chunk;          /* steps a pass of the form takes at a time; 1 for recurrent */
+  uint64_t scratch_bytes; /* for each thread */
   lintel_item_function run;
 } lintel_variant;
 
 typedef struct lintel_kernel {
-  uint32_t abi_version;          /* LINTEL_ABI_VERSION */
-  uint32_t struct_bytes;         /* sizeof(lintel_kernel) */
-  const char *name;              /* operator's name in the spec */
-  const char *spec_hash;         /* of the canonical spec, dimensions and dtype; hexadecimal */
-  int32_t dtype;                 /* lintel_dtype of inputs and out */
-  int32_t causal;                /* 0: an output depends on later steps too, so a sequence cannot be split */
+  uint32_t abi_version;  /* LINTEL_ABI_VERSION */
+  uint32_t struct_bytes; /* sizeof(lintel_kernel) */
+  const char *name;      /* operator's name in the spec */
+  const char *spec_hash; /* of the canonical spec, dimensions and dtype; hexadecimal */
+  int32_t dtype;         /* lintel_dtype of inputs and out */
+  int32_t causal;        /* 0: an output depends on later steps too, so a sequence cannot be split */
   uint32_t num_inputs, num_states, num_variants, reserved;
   const lintel_parameter *inputs;
   const lintel_parameter *states;
