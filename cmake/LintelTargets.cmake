@@ -11,6 +11,9 @@ if(LINTEL_SANITIZE)
   # complete enough for the vptr check.
   target_compile_options(lintel_warnings INTERFACE -fno-sanitize=vptr)
 endif()
+if(LINTEL_FUZZ)
+  target_compile_options(lintel_warnings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 add_library(lintel_mlir INTERFACE)
 target_include_directories(lintel_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})

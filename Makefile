@@ -1,0 +1,49 @@
+# `make` builds, `make test` tests, `make demo` shows the main job. Each first brings in what is missing (scripts/setup.sh).
+BUILD := build
+VENV := $(CURDIR)/build/venv
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 600
+
+# Hits survive a new build folder and the precompiled header; the cache stays small.
+export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+export CCACHE_MAXSIZE := 4G
+
+.PHONY: all setup configure build test demo asan fuzz format docs clean
+.NOTPARALLEL:
+
+all: build
+
+setup:
+	@bash scripts/setup.sh $(VENV)
+
+# CMake runs again by itself when its inputs change; the first time needs us.
+configure: setup
+	@test -f $(BUILD)/build.ninja || cmake --preset release
+
+build: configure
+	@cmake --build $(BUILD) -j $(JOBS)
+
+test: build
+	@$(VENV)/bin/python scripts/run_tests.py --build $(BUILD) -j $(JOBS) $(if $(FILTER),-R '$(FILTER)')
+
+demo: build
+	@$(VENV)/bin/python examples/demo/demo.py --build $(BUILD)
+
+# Unit, lit and fuzz tests with AddressSanitizer and UndefinedBehaviorSanitizer over our own code.
+asan: setup
+	@test -f build-asan/build.ninja || cmake --preset asan
+	@cmake --build build-asan -j $(JOBS)
+	@$(VENV)/bin/python scripts/run_tests.py --build build-asan -j $(JOBS) -R '$(or $(FILTER),^(unit|lit|fuzz)\.)'
+
+fuzz: setup
+	@test -f build-fuzz/build.ninja || cmake --preset fuzz
+	@cmake --build build-fuzz -j $(JOBS) --target fuzzers
+	@bash scripts/run_fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_TARGET)
+
+format: setup
+	@bash scripts/check_format.sh --fix
+
+clean:
+	rm -rf build build-dev build-asan build-fuzz
