@@ -43,6 +43,8 @@ function(lintel_unit_test name)
     target_link_libraries(${name} PRIVATE lintel_mlir)
     if(NOT ARG_NO_PCH AND NOT LINTEL_NO_PCH)
       target_precompile_headers(${name} REUSE_FROM lintel_pch)
+      # CMake gives executables -fPIE, which does not fit the header compiled for libraries; the later flag wins.
+      target_compile_options(${name} PRIVATE -fPIC)
     endif()
   endif()
   target_compile_definitions(${name} PRIVATE
