@@ -72,14 +72,19 @@ function(lintel_lit_suite name)
   endif()
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   foreach(room ${rooms})
-    if(NOT IS_DIRECTORY ${ARG_SOURCE}/${room} OR (ARG_EACH_ROOM AND room MATCHES "^(Inputs|__pycache__)$"))
+    set(patterns)
+    foreach(suffix attn mlir test sched)
+      list(APPEND patterns ${ARG_SOURCE}/${room}/*.${suffix})
+    endforeach()
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
+    if(NOT files OR room STREQUAL "Inputs")  # lit takes a run without tests for a mistake
       continue()
     endif()
     set(entry lit.${name})
     if(ARG_EACH_ROOM)
       set(entry lit.${room})
     endif()
-    lintel_test(NAME ${entry} COMMAND ${LINTEL_VENV}/bin/python ${LINTEL_VENV}/bin/lit -v --allow-empty-runs
+    lintel_test(NAME ${entry} COMMAND ${LINTEL_VENV}/bin/python ${LINTEL_VENV}/bin/lit -v
                 -o ${LINTEL_TEST_RESULTS}/${entry}.json ${LINTEL_LIT_EXEC}/${room})
     # lit fills every core by itself.
     set_tests_properties(${entry} PROPERTIES PROCESSORS ${cores})
