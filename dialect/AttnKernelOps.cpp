@@ -1,0 +1,126 @@
+// Verifiers of the kernel phase.
+#include "dialect/OperatorUtils.h"
+
+using namespace mlir;
+using namespace lintel;
+
+LogicalResult KernelOp::verifyRegions() {
+  SmallVector<StringRef> names = stateNames(getStates());
+  if (failed(verifyOperatorHeader(*this, getInputs(), names))) return failure();
+  Block &body = getBody().front();
+  unsigned inputs = getInputs().size();
+  if (body.getNumArguments() != inputs + names.size())
+    return emitOpError("expected ") << inputs + names.size() << " block arguments, found " << body.getNumArguments();
+  for (auto [arg, attr] : llvm::zip(body.getArguments(), getInputs())) {
+    bool token = cast<ParamAttr>(attr).getKind() == InputKind::Token;
+    if (token ? !isa<SequenceType>(arg.getType()) : !isa<RealType>(arg.getType()))
+      return emitOpError("expected a sequence for a token input and a tensor for any other, found ") << arg.getType();
+  }
+  auto result = getBody().walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto t = dyn_cast<RealType>(type); t && !t.isStatic()) {
+        op->emitOpError("expected bound dimensions, found ") << t;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted()) return failure();
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  if (!yield || yield.getValues().size() != names.size())
+    return emitOpError("expected attn.yield of ") << names.size() << " states";
+  for (auto [i, v] : llvm::enumerate(yield.getValues()))
+    if (v.getType() != body.getArgument(inputs + i).getType())
+      return emitOpError("expected state '") << names[i] << "' to keep its shape " << body.getArgument(inputs + i).getType() << ", found " << v.getType();
+  return success();
+}
+
+namespace {
+template <class OpT> LogicalResult verifyLoop(OpT op) {
+  if (op.getChunk() < 1) return op.emitOpError("expected a chunk of at least 1, found ") << op.getChunk();
+  Block &body = op.getBody().front();
+  if (body.getNumArguments() != op.getInit().size() + 1 || !body.getArgument(0).getType().isIndex())
+    return op.emitOpError("expected block arguments of an index and ") << op.getInit().size() << " carried values";
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  if (!yield || yield.getValues().size() != op.getInit().size())
+    return op.emitOpError("expected attn.yield of ") << op.getInit().size() << " carried values";
+  for (auto [i, init] : llvm::enumerate(op.getInit())) {
+    Type type = init.getType();
+    if (body.getArgument(i + 1).getType() != type || yield.getValues()[i].getType() != type || op.getResult(i).getType() != type)
+      return op.emitOpError("expected carried value ") << i << " to keep its type " << type;
+  }
+  return success();
+}
+
+} // namespace
+
+LogicalResult ScanOp::verify() {
+  if ((getMode() == ScanMode::Rest) != (getFrom() > 0)) return emitOpError("expected `from` exactly on a scan of the rest");
+  if (getResults().size() != getInit().size()) return emitOpError("expected a result for each carried value");
+  return verifyLoop(*this);
+}
+
+LogicalResult PairsOp::verify() {
+  if (getQueries() < 1 || getWindow() < 0) return emitOpError("expected at least one query and a window of 0 or more");
+  if (getResults().size() != getInit().size()) return emitOpError("expected a result for each carried value");
+  return verifyLoop(*this);
+}
+
+void ScanOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
+  if (!region.empty() && region.front().getNumArguments()) set(region.front().getArgument(0), "t");
+}
+void PairsOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
+  if (!region.empty() && region.front().getNumArguments()) set(region.front().getArgument(0), "s");
+}
+
+LogicalResult RowsOp::verify() {
+  auto sizes = getX().getType().getSizes();
+  RealType type = getType();
+  if (type.getRank() != sizes.size() + 1) return emitOpError("expected one axis more than ") << getX().getType() << ", found " << type;
+  for (auto [i, n] : llvm::enumerate(sizes))
+    if (type.getDim(i + 1).getConstant() != n) return emitOpError("expected rows of ") << getX().getType() << ", found " << type;
+  return success();
+}
+
+LogicalResult StageOp::verify() {
+  unsigned rank = getType().getRank();
+  if (getAxes().size() != rank) return emitOpError("expected ") << rank << " axis names, found " << getAxes().size();
+  llvm::StringSet<> names;
+  for (Attribute axis : getAxes())
+    if (!names.insert(cast<StringAttr>(axis).getValue()).second) return emitOpError("expected distinct axes, found ") << axis << " twice";
+  Block &body = getBody().front();
+  unsigned extra = getInit() ? 1 : 0;
+  if (body.getNumArguments() != rank + extra) return emitOpError("expected ") << rank + extra << " block arguments, found " << body.getNumArguments();
+  for (unsigned i = 0; i < rank; ++i)
+    if (!body.getArgument(i).getType().isIndex()) return emitOpError("expected an index for each axis");
+  if (extra) {
+    if (!rank) return emitOpError("expected a serial stage to have an axis");
+    auto want = RealType::get(getContext(), getType().getDims().drop_front());
+    if (getInit().getType() != want) return emitOpError("expected an initial value of ") << want << ", found " << getInit().getType();
+  }
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  if (!yield || yield.getValues().size() != 1 || !isa<RealType>(yield.getValues()[0].getType()) ||
+      cast<RealType>(yield.getValues()[0].getType()).getRank() != 0)
+    return emitOpError("expected the body to yield one scalar");
+  return success();
+}
+
+void StageOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
+  if (region.empty()) return;
+  for (auto [arg, axis] : llvm::zip(region.front().getArguments(), getAxes())) set(arg, cast<StringAttr>(axis).getValue());
+  if (getInit() && region.front().getNumArguments() == getAxes().size() + 1) set(region.front().getArguments().back(), "before");
+}
+void StageOp::getAsmResultNames(OpAsmSetValueNameFn set) { set(getResult(), getName()); }
+
+void FoldOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
+  if (!region.empty() && region.front().getNumArguments()) set(region.front().getArgument(0), getAxis());
+}
+
+LogicalResult AtOp::verify() {
+  if (getIndices().size() != getX().getType().getRank())
+    return emitOpError("expected ") << getX().getType().getRank() << " indices, found " << getIndices().size();
+  return success();
+}
+
+void KernelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
+  if (!region.empty()) nameArguments(region.front(), getInputs(), stateNames(getStates()), set);
+}

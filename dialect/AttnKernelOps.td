@@ -1,0 +1,151 @@
+// Phase 3: scans over chunks whose bodies are named stages over named axes.
+#ifndef LINTEL_DIALECT_ATTNKERNELOPS_TD
+#define LINTEL_DIALECT_ATTNKERNELOPS_TD
+
+include "dialect/AttnFormOps.td"
+
+def Attn_KernelOp : Attn_OperatorOp<"kernel", [SingleBlock]> {
+  let summary = "one head of one sequence, as scans of stages";
+  let description = [{
+    Block arguments: each token input as an `!attn.sequence`, each head or shared input as a tensor, then the user's states. The body is scans;
+    `attn.yield` gives the states after the last step. Outputs leave through `attn.emit`. `form` and `chunk` say where it came from.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$form, I64Attr:$chunk, ArrayAttr:$inputs, StrArrayAttr:$states,
+                       TypeAttrOf<Attn_Tensor>:$out, UnitAttr:$bidirectional);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `form` $form `chunk` $chunk (`bidirectional` $bidirectional^)? `inputs` $inputs `states` $states `out` $out $body attr-dict
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Attn_ScanOp : Attn_Op<"scan", [SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "a loop over the steps of the sequence";
+  let description = [{
+    `whole`: chunks of `chunk` steps from 0 while a whole chunk is left. `rest`: chunks (of 1) from where a whole scan with `from` steps a chunk
+    stopped. `blocks`: chunks from 0 until all steps are covered; rows past the end repeat the last one and are never written.
+    Block arguments: the first step (index), then the carried values; `attn.yield` gives the carried values of the next iteration.
+  }];
+  let arguments = (ins Attn_ScanMode:$mode, I64Attr:$chunk, DefaultValuedAttr<I64Attr, "0">:$from, Variadic<Attn_Tensor>:$init);
+  let results = (outs Variadic<Attn_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$mode `chunk` $chunk (`from` $from^)? (`carry` $init^ `:` type($init))? (`->` type($results)^)? $body attr-dict";
+  let hasVerifier = 1;
+}
+
+def Attn_PairsOp : Attn_Op<"pairs", [SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "a loop over the blocks of keys that a block of queries sees";
+  let description = [{
+    For queries from step `t`: key blocks of `chunk` steps from 0 (or, with `window`, from the block that holds t - window + 1) up to the query block's end
+    (`causal`) or the sequence's. `descending` visits them from the last to the first. Blocks start at multiples of `chunk`.
+    Block arguments: the key block's first step (index), then the carried values.
+  }];
+  let arguments = (ins Index:$t, I64Attr:$chunk, I64Attr:$queries, UnitAttr:$causal, UnitAttr:$descending, DefaultValuedAttr<I64Attr, "0">:$window,
+                       Variadic<Attn_Tensor>:$init);
+  let results = (outs Variadic<Attn_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $t `chunk` $chunk `queries` $queries (`causal` $causal^)? (`descending` $descending^)? (`window` $window^)?
+    (`carry` $init^ `:` type($init))? (`->` type($results)^)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_RowsOp : Attn_Op<"rows", [Pure]> {
+  let summary = "a chunk's rows of a token input";
+  let description = [{
+    `r[i, n...] = x[min(t + i, T - 1), n...]`.
+    Example: `%r = attn.rows %q[%t] : !attn.sequence<64> -> !attn.tensor<16, 64>`
+  }];
+  let arguments = (ins Attn_Sequence:$x, Index:$t);
+  let results = (outs Attn_Tensor:$result);
+  let assemblyFormat = "$x `[` $t `]` attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Attn_EmitOp : Attn_Op<"emit", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a chunk's rows of the output";
+  let description = [{
+    `out[t + i, n...] = x[i, n...]` for t + i < T.
+    Example: `attn.emit %o[%t] : !attn.tensor<16, 64>`
+  }];
+  let arguments = (ins Attn_Tensor:$x, Index:$t);
+  let assemblyFormat = "$x `[` $t `]` attr-dict `:` type($x)";
+}
+
+def Attn_StepsOp : Attn_Op<"steps", [Pure]> {
+  let summary = "T, the number of steps";
+  let arguments = (ins);
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Attn_StageOp : Attn_Op<"stage", [Pure, SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {
+  let summary = "a tensor, element by element, over named axes";
+  let description = [{
+    `r[i, j...] = body(i, j...)`; axes in the order of the result's dimensions. Axis names say what they run over: positions `i j`, feature `c`, value `e`, others.
+    With `serial`, the first axis is computed in order and the body has a last argument, the element before along it:
+    `r[i, j...] = body(i, j..., r[i-1, j...])`, where `r[-1, j...] = init[j...]`.
+
+    ```mlir
+    %A = attn.stage "A" axes ["i", "j"] : !attn.tensor<16, 16> {
+    ^bb0(%i: index, %j: index):
+      %s = attn.fold sum "c" 64 {
+      ^bb0(%c: index):
+        %x = attn.at %q[%i, %c] : !attn.tensor<16, 64>
+        %y = attn.at %k[%j, %c] : !attn.tensor<16, 64>
+        %p = attn.binary mul %x, %y : !attn.tensor<>, !attn.tensor<>
+        attn.yield %p : !attn.tensor<>
+      }
+      attn.yield %s : !attn.tensor<>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, Optional<Attn_Tensor>:$init, DefaultValuedAttr<I64Attr, "0">:$group,
+                       OptionalAttr<AnyAttr>:$schedule);
+  let results = (outs Attn_Tensor:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $name `axes` $axes (`serial` $init^ `:` type($init))? (`group` $group^)? `:` type($result) $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_AtOp : Attn_ValueOp<"at"> {
+  let summary = "an element of a tensor";
+  let description = [{
+    `r = x[indices]`. Example: `%e = attn.at %q[%i, %c] : !attn.tensor<16, 64>`
+  }];
+  let arguments = (ins Attn_Tensor:$x, Variadic<Index>:$indices);
+  let results = (outs Attn_Scalar:$result);
+  let assemblyFormat = "$x `[` $indices `]` attr-dict `:` type($x)";
+  let hasVerifier = 1;
+}
+
+def Attn_FoldOp : Attn_ValueOp<"fold", [SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "a sum or maximum over an axis inside a stage";
+  let description = [{
+    `r = sum_{x < extent} body(x)`, or the maximum.
+  }];
+  let arguments = (ins Attn_ReduceKind:$kind, StrAttr:$axis, I64Attr:$extent);
+  let results = (outs Attn_Scalar:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind $axis $extent $body attr-dict";
+}
+
+def Attn_NumberOp : Attn_ValueOp<"number"> {
+  let summary = "an index as a real";
+  let description = [{ Comparisons of two such numbers are exact comparisons of integers. Example: `%x = attn.number %i` }];
+  let arguments = (ins Index:$index);
+  let results = (outs Attn_Scalar:$result);
+  let assemblyFormat = "$index attr-dict";
+}
+
+def Attn_StartOp : Attn_ValueOp<"start"> {
+  let summary = "the position of the sequence's first step";
+  let description = [{ The offset given at run time when a sequence continues, else 0. }];
+  let results = (outs Attn_Scalar:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+#endif
