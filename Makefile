@@ -45,5 +45,12 @@ fuzz: setup
 format: setup
 	@bash scripts/check_format.sh --fix
 
+# The pages of docs/generated, from the tablegen files.
+docs: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target docs
+	@mkdir -p docs/generated && rm -f docs/generated/*.md && cp $(BUILD)/docs/generated/*.md docs/generated/
+
+# Keeps the virtual environment, which only a change of cmake/requirements.txt makes stale.
 clean:
-	rm -rf build build-dev build-asan build-fuzz
+	@find build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} + 2>/dev/null || true
+	@rm -rf build-dev build-asan build-fuzz
