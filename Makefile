@@ -4,10 +4,8 @@ VENV := $(CURDIR)/build/venv
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 600
 
-# Hits survive a new build folder and the precompiled header; the cache stays small.
-export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+# The presets say what ccache may overlook (a precompiled header needs it); the cache stays small.
 export CCACHE_BASEDIR := $(CURDIR)
-export CCACHE_NOHASHDIR := 1
 export CCACHE_MAXSIZE := 4G
 
 .PHONY: all setup configure build test demo asan fuzz format docs clean
