@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fails if a tracked C or C++ file is not as clang-format 14 writes it; `make format` puts it right.
 # With --fix it rewrites the files.
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/.."
 formatter=$(command -v clang-format-14 || true)
 if [ -z "$formatter" ]; then
