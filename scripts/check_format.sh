@@ -21,7 +21,10 @@ existing() { while IFS= read -r -d '' file; do if [ -f "$file" ]; then printf '%
 if [ "${1:-}" = --fix ]; then
   list | existing | xargs -0 -r "$formatter" -i
 else
-  wrong=$(list | existing | xargs -0 -r "$formatter" --dry-run 2>&1 | sed -n 's/^\([^: ]*\):[0-9]*:.*code should be clang-formatted.*/\1/p' | uniq -c)
+  wrong=$(list | existing | xargs -0 -r "$formatter" --dry-run 2>&1 | sed -n 's/^\([^: ]*\):[0-9]*:.*code should be clang-formatted.*/\1/p' | uniq -c) || {
+    echo "check_format: clang-format-14 itself failed; is .clang-format right?" >&2
+    exit 1
+  }
   if [ -n "$wrong" ]; then
     echo "check_format: places that differ, and the file; make format puts them right"
     echo "$wrong"
