@@ -27,8 +27,10 @@ class Source {
 public:
   Source(std::string text, std::string name) : contents(std::move(text)), fileName(std::move(name)) {
     lineStarts.push_back(0);
-    for (uint32_t i = 0; i < contents.size(); ++i)
+    for (uint32_t i = 0; i < contents.size(); ++i) {
       if (contents[i] == '\n') lineStarts.push_back(i + 1);
+      if (isContinuation(contents[i])) continuations.push_back(i);
+    }
   }
   Source(const Source &) = delete; // tokens and syntax trees point into the text
 
@@ -40,9 +42,9 @@ public:
     offset = std::min<uint32_t>(offset, contents.size());
     auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
     uint32_t start = *std::prev(next);
-    unsigned column = 1;
-    for (uint32_t i = start; i < offset; ++i) column += !isContinuation(contents[i]);
-    return {unsigned(next - lineStarts.begin()), column};
+    auto hidden = std::lower_bound(continuations.begin(), continuations.end(), offset) -
+                  std::lower_bound(continuations.begin(), continuations.end(), start);
+    return {unsigned(next - lineStarts.begin()), unsigned(offset - start + 1 - hidden)};
   }
 
   /// The line's bytes without its end; `number` counts from 1.
@@ -57,6 +59,7 @@ public:
 private:
   std::string contents, fileName;
   std::vector<uint32_t> lineStarts;
+  std::vector<uint32_t> continuations; // bytes that do not start a character
 };
 
 } // namespace lintel::frontend
