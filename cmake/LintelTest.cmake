@@ -127,10 +127,11 @@ function(lintel_fuzz_test name)
   if(ARG_DICT)
     set(dict -dict=${ARG_DICT})
   endif()
-  file(MAKE_DIRECTORY ${work})
+  # libFuzzer writes what it finds to the first folder; the seeds are only read.
+  file(MAKE_DIRECTORY ${work}/found)
   lintel_test(NAME fuzz.${name} WORKING_DIRECTORY ${work}
               COMMAND ${name} -runs=${ARG_RUNS} -seed=1 -max_len=${ARG_MAX_LEN} -timeout=20 -rss_limit_mb=2048
-                      -max_total_time=60 -verbosity=0 -print_final_stats=1 ${dict} ${seeds})
+                      -max_total_time=60 -verbosity=0 -print_final_stats=1 ${dict} ${work}/found ${seeds})
   set_property(GLOBAL APPEND PROPERTY LINTEL_FUZZ_TARGETS ${name})
   set_property(GLOBAL APPEND_STRING PROPERTY LINTEL_FUZZ_LIST "${name}|${ARG_MAX_LEN}|${ARG_DICT}|${seeds}\n")
 endfunction()
