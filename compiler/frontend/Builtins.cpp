@@ -50,5 +50,6 @@ llvm::StringRef lintel::frontend::reservedMeaning(llvm::StringRef name) {
       .Case("distance", "in 'weights' it is the query's position less the key's")
       .Cases({"and", "or", "not"}, "it is an operator")
       .Case("attention", "it starts an operator")
+      .Cases({"token", "head", "shared", "state", "let"}, "it starts a declaration")
       .Default("");
 }

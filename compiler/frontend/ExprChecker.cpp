@@ -259,9 +259,11 @@ void ExprChecker::checkMatMul(Expr &expr) {
   if (a.type.shape.back() != b.type.shape.front()) {
     Diagnostic &diagnostic = diagnostics.report(diag::MatMulShapes, expr.at, a.type.str(), b.type.str());
     const Shape &s = a.type.shape, &t = b.type.shape;
+    bool areNames = a.kind == ExprKind::Name && b.kind == ExprKind::Name;
     if (s.size() + t.size() == 3 && s.front() == t.back())
-      diagnostic.hint("'x @ M' sums over the rows of M, 'M @ x' over its columns; write '" + quote(b) + " @ " +
-                      quote(a) + "'");
+      diagnostic.hint(
+          "'x @ M' sums over the rows of M, 'M @ x' over its columns; " +
+          (areNames ? "write '" + quote(b) + " @ " + quote(a) + "'" : std::string("turn the factors round")));
     return;
   }
   Shape shape(a.type.shape.begin(), std::prev(a.type.shape.end()));

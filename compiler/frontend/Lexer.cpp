@@ -208,7 +208,11 @@ private:
     if (c == '#') diagnostic.hint("comments start with '//'");
     if (c == '?') diagnostic.hint("a choice is written 'where(condition, a, b)'");
     if (c == ':') diagnostic.hint("declarations take no types; dimensions are written 'q[dk]'");
-    if (c == '"' || c == '\'') diagnostic.hint("the language has no strings");
+    if (c == '"' || c == '\'') {
+      diagnostic.hint("the language has no strings");
+      size_t end = text.find_first_of("\"'\n", at);
+      if (end != llvm::StringRef::npos && text[end] != '\n') at = end + 1;
+    }
     if (peek() == c && (c == '&' || c == '|')) ++at;
     error(begin);
   }

@@ -165,7 +165,7 @@ void Parser::parseOperator() {
   if (!at(TokenKind::LBrace)) {
     error(diag::ExpectedOpenBrace, current().span, found());
     // `attention x (` or `attention x:`: the statements most likely follow.
-    synchronize();
+    if (tokens[index - 1].kind != TokenKind::Newline) synchronize();
   } else advance();
   op->hasSyntaxError = panic;
   panic = false;
@@ -183,7 +183,7 @@ void Parser::parseOperator() {
       while (!at(TokenKind::RBrace) && !at(TokenKind::Eof)) ++index;
       break;
     }
-    size_t before = index;
+    size_t before = index, count = op->statements.size();
     parseStatement(*op);
     bool ended = at(TokenKind::Newline) || at(TokenKind::Semicolon) || at(TokenKind::RBrace) || at(TokenKind::Eof);
     if (!ended && !panic) {
@@ -194,6 +194,8 @@ void Parser::parseOperator() {
     }
     if (panic) {
       op->hasSyntaxError = true;
+      // Half an expression would only lead to errors that are none.
+      if (op->statements.size() != count && op->statements.back()->value) op->statements.back()->value = errorExpr();
       if (index == before) ++index;
     }
     if (panic || !ended) synchronize();
@@ -214,8 +216,9 @@ void Parser::parseStatement(Operator &op) {
     return;
   }
   llvm::StringRef word = text(start);
-  bool isAssignment = ahead(1).kind == TokenKind::Assign;
   std::optional<StatementKind> kind = statementKind(word);
+  bool declares = kind && *kind <= StatementKind::Let;
+  bool isAssignment = ahead(1).kind == TokenKind::Assign && !declares;
   if (!kind && !isAssignment) {
     Diagnostic &diagnostic = error(diag::UnknownStatement, start.span, word);
     llvm::SmallVector<llvm::StringRef> words;

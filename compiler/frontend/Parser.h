@@ -10,7 +10,7 @@
 //   right
 //                but for power; a comparison does not chain
 //
-// Keywords are such at the start of a statement alone, and there not before "=". A line's end inside parentheses, after
+// Keywords are such at the start of a statement alone, and but for those of declarations and "let" not before "=". A line's end inside parentheses, after
 // a comma or after an operator does not end the statement.
 #ifndef LINTEL_FRONTEND_PARSER_H
 #define LINTEL_FRONTEND_PARSER_H

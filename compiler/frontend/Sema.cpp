@@ -113,7 +113,7 @@ void OperatorChecker::declareNames() {
       declare(symbol);
     }
   }
-  if (!hasToken)
+  if (!hasToken && !op.hasSyntaxError)
     diagnostics.report(diag::NoTokenInput, op.span, op.name).hint("declare one, as in 'token q[dk], k[dk], v[dv]'");
 }
 
@@ -170,7 +170,8 @@ void OperatorChecker::checkRecurrence(const Statement &first) {
     } else if (statement->kind == StatementKind::Let) checkLet(*statement);
     else if (statement->kind == StatementKind::Assign) checkAssign(*statement);
   }
-  if (!outStatement) diagnostics.report(diag::OutMissing, op.span, op.name).hint("assign it once, as in 'out = q @ S'");
+  if (!outStatement && !op.hasSyntaxError)
+    diagnostics.report(diag::OutMissing, op.span, op.name).hint("assign it once, as in 'out = q @ S'");
 }
 
 void OperatorChecker::checkAssign(Statement &statement) {
@@ -201,9 +202,12 @@ void OperatorChecker::checkAssign(Statement &statement) {
     Diagnostic &diagnostic = diagnostics.report(diag::AssignedUnknown, statement.nameSpan, name);
     llvm::SmallVector<llvm::StringRef> known{"out"};
     for (const Symbol *state : op.states) known.push_back(state->name);
-    static constexpr llvm::StringRef shortWords[] = {"scale", "decay", "normalize", "feature"};
-    if (llvm::is_contained(shortWords, name))
+    if (name == "scale" || name == "decay" || name == "normalize")
       diagnostic.hint("the short form writes '" + name + " expression' without '='");
+    else if (name == "feature" || name == "feature_q" || name == "feature_k")
+      diagnostic.hint("the short form writes '" + name + "(x) = expression'");
+    else if (name == "weights") diagnostic.hint("the short form writes 'weights(q, k) = expression'");
+    else if (llvm::StringRef meaning = reservedMeaning(name); !meaning.empty()) diagnostic.hint(meaning);
     else if (llvm::StringRef near = nearest(name, known); !near.empty())
       diagnostic.hint("did you mean '" + near + "'?");
     else diagnostic.hint("write 'let " + name + " = ...' for a value of this step, or declare 'state " + name + "'");
@@ -238,7 +242,8 @@ void OperatorChecker::checkAffine(const Symbol &state, const Expr &value) {
   if (value.degree != Degree::Nonlinear) return;
   const Expr &term = *value.culprit;
   llvm::SmallSetVector<const Symbol *, 8> reads;
-  collectReads(term, reads);
+  bool isDivision = term.kind == ExprKind::Binary && term.operation == Operation::Divide;
+  collectReads(isDivision ? *term.args[1] : term, reads);
   std::string names;
   unsigned count = 0;
   for (const Symbol *read : reads)
@@ -274,8 +279,8 @@ void OperatorChecker::checkAffine(const Symbol &state, const Expr &value) {
     diagnostic.hint("it enters the update on line " + std::to_string(line(value.span)) +
                     " through 'let'; 'out' alone may use states so");
   else
-    diagnostic.hint("an update adds terms that are each free of states or scale or contract one state by inputs; 'out' "
-                    "may use states freely");
+    diagnostic.hint(
+        "each term of an update may read one state, scaled or contracted by inputs; 'out' may use states freely");
 }
 
 //===----------------------------------------------------------------------===//
@@ -356,7 +361,8 @@ const Symbol *OperatorChecker::shortInput(llvm::StringRef name) {
     return nullptr;
   }
   symbol->isRead = true;
-  if (!symbol->varies && !symbol->type.isError()) {
+  auto isToken = [](const Symbol *input) { return input->kind == Symbol::Token; };
+  if (!symbol->varies && !symbol->type.isError() && llvm::any_of(op.inputs, isToken)) {
     diagnostics
         .report(diag::ShortNeedsToken, symbol->span, name,
                 symbol->isInput() ? symbol->describe().str() : "a value that is the same for all tokens")

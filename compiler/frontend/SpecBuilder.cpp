@@ -244,8 +244,10 @@ Value SpecBuilder::buildIndex(const Expr &expr) {
   RealType first = type({expr.args[0]->type.shape[0]});
   Value ones = broadcast(loc, constant(loc, 1), first);
   Value number = CumsumOp::create(builder, loc, ones);
-  Value wanted = index.plus.isValid() ? dimension(loc, index.plus + DimExpr::constant(1)) : constant(loc, 1);
-  wanted = binary(loc, BinaryKind::Sub, wanted, dimension(loc, index.minus));
+  DimExpr plus = index.plus.isValid() ? index.plus + DimExpr::constant(1) : DimExpr::constant(1), minus = index.minus;
+  DimExpr::cancel(plus, minus);
+  Value wanted = dimension(loc, plus);
+  if (minus.isValid()) wanted = binary(loc, BinaryKind::Sub, wanted, dimension(loc, minus));
   Value chosen = binary(loc, BinaryKind::Eq, number, wanted);
   Value kept = SelectOp::create(builder, loc, chosen, x, constant(loc, 0));
   return expr.args[0]->type.rank() == 1 ? sum(loc, kept) : matmul(loc, ones, kept);
