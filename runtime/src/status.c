@@ -90,3 +90,17 @@ int64_t lintel_internal_elements(const lintel_parameter *parameter) {
   for (int32_t axis = 0; axis < parameter->rank; ++axis) elements *= parameter->dim[axis];
   return elements;
 }
+
+static int32_t indexOf(const lintel_parameter *parameters, uint32_t count, const char *name) {
+  for (uint32_t i = 0; name && i < count; ++i)
+    if (strcmp(parameters[i].name, name) == 0) return (int32_t)i;
+  return -1;
+}
+
+int32_t lintel_input_index(const lintel_kernel *kernel, const char *name) {
+  return lintel_internal_check_kernel(kernel, NULL) ? -1 : indexOf(kernel->inputs, kernel->num_inputs, name);
+}
+
+int32_t lintel_state_index(const lintel_kernel *kernel, const char *name) {
+  return lintel_internal_check_kernel(kernel, NULL) ? -1 : indexOf(kernel->states, kernel->num_states, name);
+}

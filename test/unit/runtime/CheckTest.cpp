@@ -314,6 +314,15 @@ TEST(Check, ContiguousArrays) {
   EXPECT_EQ(lintel_dtype_bytes(-1), 0u);
 }
 
+TEST(Check, ParametersByName) {
+  EXPECT_EQ(lintel_input_index(&fake_blend, "g"), 3);
+  EXPECT_EQ(lintel_input_index(&fake_blend, "S"), -1);
+  EXPECT_EQ(lintel_input_index(&fake_blend, nullptr), -1);
+  EXPECT_EQ(lintel_input_index(nullptr, "g"), -1);
+  EXPECT_EQ(lintel_state_index(&fake_blend, "z"), 1);
+  EXPECT_EQ(lintel_state_index(&fake_bare, "z"), -1);
+}
+
 TEST(Check, StatusNames) {
   EXPECT_STREQ(lintel_status_name(LINTEL_OK), "ok");
   EXPECT_STREQ(lintel_status_name(LINTEL_ERROR_FORM), "form");
