@@ -29,7 +29,8 @@
 // stays a function of its own behind the entry: inlined, they would turn into alias scopes, which later passes drop
 // more readily.
 //
-// All other functions must be private or are made so. What a kernel may call: nothing but memcpy, memmove, memset.
+// All other functions become internal, but for those with the attribute `lintel.export`, which keep their name and
+// MLIR's calling convention (for tests). What a kernel may call: nothing but memcpy, memmove, memset.
 #ifndef LINTEL_CODEGEN_CPU_CPULOWERING_H
 #define LINTEL_CODEGEN_CPU_CPULOWERING_H
 

@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace lintel;
 
-static constexpr StringRef entryName = "lintel.entry", inputsName = "lintel.inputs", statesName = "lintel.states";
+static constexpr StringRef entryName = "lintel.entry", inputsName = "lintel.inputs", statesName = "lintel.states",
+                           exportName = "lintel.export";
 
 namespace {
 
@@ -120,7 +121,9 @@ struct CheckEntry : PassWrapper<CheckEntry, OperationPass<ModuleOp>> {
   void runOnOperation() override {
     bool failed = false;
     getOperation().walk([&](func::FuncOp function) {
-      if (function->hasAttr(entryName)) failed |= mlir::failed(check(function));
+      if (!function->hasAttr(entryName)) return;
+      failed |= mlir::failed(check(function));
+      function.setPublic(); // nothing calls it yet: the inliner would drop it as dead
     });
     if (failed) signalPassFailure();
   }
@@ -136,7 +139,7 @@ struct CpuEntry : PassWrapper<CpuEntry, OperationPass<ModuleOp>> {
     ModuleOp module = getOperation();
     SmallVector<LLVM::LLVMFuncOp> functions(module.getOps<LLVM::LLVMFuncOp>());
     for (LLVM::LLVMFuncOp function : functions) {
-      if (!function.isExternal()) function.setLinkage(LLVM::Linkage::Internal);
+      if (!function.isExternal() && !function->removeAttr(exportName)) function.setLinkage(LLVM::Linkage::Internal);
       if (!function->hasAttr(entryName)) continue;
       FailureOr<EntryShape> shape = readShape(function);
       if (failed(shape) || failed(build(module, function, *shape))) return signalPassFailure();

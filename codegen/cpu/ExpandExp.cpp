@@ -39,6 +39,14 @@ static const double exp2Double[] = {0.69314718055994529,    0.24022650695910064,
                                     1.5252734032084253e-05, 1.321549130515296e-06,  1.0177987428061789e-07,
                                     7.0533336188736725e-09, 4.4652931380023321e-10, 2.7774944841320369e-11};
 
+// (tanh(x)/x - 1) / x^2 in x^2 on |x| <= 0.7 (2^-30.4 and 2^-57.3).
+static const double tanhSingle[] = {-0.333333254, 0.133330002,    -0.0539222509,
+                                    0.0215755496, -0.00789046008, 0.00189992401};
+static const double tanhDouble[] = {-0.33333333333333082,   0.13333333333298295,     -0.053968253951184285,
+                                    0.021869488117833593,   -0.0088632295020352036,  0.0035920725014223151,
+                                    -0.0014554911804327056, 0.00058856730881808278,  -0.00023481154010626537,
+                                    8.8085781912870058e-05, -2.7034906690059084e-05, 4.788460210407341e-06};
+
 static constexpr double log2E = 1.4426950408889634;
 
 /// x - n ln2 in two steps; ln2 is the sum of two floats of the type.
@@ -88,8 +96,9 @@ Value lintel::expandExpM1(MathBuilder &m, Value x) {
 }
 
 Value lintel::expandTanh(MathBuilder &m, Value x) {
-  // tanh |x| = e / (e + 2), e = expm1(2 |x|), which is 1 to the last bit from the bound on.
-  Value magnitude = m.atMost(m.abs(x), m.pick(10.0, 22.0));
+  // Near zero x + x^3 P(x^2); further out 1 - 2 / (e^(2|x|) + 1), where the quotient is small enough for its errors not
+  // to count.
+  Value magnitude = m.atMost(m.abs(x), m.pick(10.0, 22.0)); // the result is 1 to the last bit from there on
   Value twice = m.add(magnitude, magnitude);
   Value exponent;
   Value n = m.roundProduct(twice, log2E, exponent);
@@ -97,6 +106,11 @@ Value lintel::expandTanh(MathBuilder &m, Value x) {
   Value q = m.isDouble ? m.polynomial(r, expM1Double) : m.polynomial(r, expM1Single);
   Value p = m.fma(m.mul(r, r), q, r);
   Value s = m.powerOfTwo(exponent);
-  Value e = m.fma(p, s, m.sub(s, m.constant(1.0)));
-  return m.copySign(m.div(e, m.add(e, m.constant(2.0))), x);
+  Value one = m.constant(1.0);
+  Value divisor = m.fma(p, s, m.add(s, one));
+  Value far = m.sub(one, m.div(m.constant(2.0), divisor));
+  Value z = m.mul(magnitude, magnitude);
+  Value near = m.isDouble ? m.polynomial(z, tanhDouble) : m.polynomial(z, tanhSingle);
+  near = m.fma(m.mul(magnitude, z), near, magnitude);
+  return m.copySign(m.select(m.less(magnitude, m.constant(0.7)), near, far), x);
 }

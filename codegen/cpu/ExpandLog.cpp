@@ -90,8 +90,9 @@ Value lintel::expandLog1p(MathBuilder &m, Value x) {
   Value one = m.constant(1.0);
   Value u = m.add(one, x);
   Decomposed parts = decompose(m, u, /*denormals=*/false);
-  // What rounding 1 + x lost, over u; where k is 0 the sum is not needed at all, f is x.
-  Value lost = m.select(m.less(one, u), m.sub(one, m.sub(u, x)), m.sub(x, m.sub(u, one)));
+  // What rounding 1 + x lost (the smaller less the part of it in u), over u; where k is 0 the sum is not needed at all,
+  // f is x.
+  Value lost = m.select(m.less(one, x), m.sub(one, m.sub(u, x)), m.sub(x, m.sub(u, one)));
   Value near = m.equal(parts.k, m.constant(0.0));
   Value correction = m.select(near, m.constant(0.0), m.div(lost, u));
   parts.f = m.select(near, x, parts.f);

@@ -9,7 +9,8 @@
 using namespace llvm;
 using namespace lintel;
 
-JitKernel::JitKernel(std::unique_ptr<orc::LLJIT> jit) : jit(std::move(jit)) {}
+JitKernel::JitKernel(std::unique_ptr<orc::LLJIT> jit, std::unique_ptr<std::string> reports)
+    : reports(std::move(reports)), jit(std::move(jit)) {}
 JitKernel::~JitKernel() = default;
 
 Expected<std::unique_ptr<JitKernel>> JitKernel::loadCode(ArrayRef<StringRef> objects) {
@@ -21,6 +22,11 @@ Expected<std::unique_ptr<JitKernel>> JitKernel::loadCode(ArrayRef<StringRef> obj
   builder.setRelocationModel(Reloc::PIC_);
   auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
   if (!jit) return jit.takeError();
+
+  // The session's report names what is missing, the error of a lookup only what was asked for.
+  auto reports = std::make_unique<std::string>();
+  (*jit)->getExecutionSession().setErrorReporter(
+      [text = reports.get()](Error error) { *text += (text->empty() ? "" : "; ") + toString(std::move(error)); });
 
   // All that a kernel may call; nothing else of this process is visible to it.
   orc::SymbolMap memory;
@@ -35,12 +41,16 @@ Expected<std::unique_ptr<JitKernel>> JitKernel::loadCode(ArrayRef<StringRef> obj
 
   for (StringRef object : objects)
     if (Error error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(object, "kernel"))) return std::move(error);
-  return std::unique_ptr<JitKernel>(new JitKernel(std::move(*jit)));
+  return std::unique_ptr<JitKernel>(new JitKernel(std::move(*jit), std::move(reports)));
 }
 
 Expected<void *> JitKernel::address(StringRef symbol) const {
   auto found = jit->lookup(symbol);
-  if (!found) return found.takeError();
+  if (!found) {
+    std::string message = toString(found.takeError());
+    if (!reports->empty()) message += ": " + *reports;
+    return createStringError(message);
+  }
   return found->toPtr<void *>();
 }
 

@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+#include <string>
 
 namespace llvm::orc {
 class LLJIT;
@@ -32,7 +33,8 @@ public:
   static llvm::Expected<std::unique_ptr<JitKernel>> loadCode(llvm::ArrayRef<llvm::StringRef> objects);
 
 private:
-  explicit JitKernel(std::unique_ptr<llvm::orc::LLJIT> jit);
+  JitKernel(std::unique_ptr<llvm::orc::LLJIT> jit, std::unique_ptr<std::string> reports);
+  std::unique_ptr<std::string> reports; // outlives the session, which writes to it
   std::unique_ptr<llvm::orc::LLJIT> jit;
   const lintel_kernel *descriptor = nullptr;
 };
