@@ -297,7 +297,6 @@ static int64_t greatestCommonDivisor(int64_t a, int64_t b) {
 /* An array as a set of bytes: blocks of `bytes` at start + sum of i * stride. */
 typedef struct footprint {
   uint64_t start;
-  int64_t end; /* first byte after it, from start */
   int axes;
   int64_t stride[LINTEL_MAX_RANK], reach[LINTEL_MAX_RANK], bytes;
 } footprint;
@@ -308,7 +307,6 @@ static footprint footprintOf(const lintel_array *a) {
   byteRange(a, &first, &end);
   f.bytes = lintel_dtype_bytes(a->dtype);
   f.start = (uint64_t)(uintptr_t)a->data + (uint64_t)first;
-  f.end = end - first;
   f.axes = 0;
   for (int axis = 0; axis < a->rank; ++axis) {
     if (a->shape[axis] <= 1 || a->stride[axis] == 0) continue;
@@ -334,9 +332,7 @@ static int64_t block(const footprint *f, int64_t threshold, int64_t *period) {
  * For the last, all offsets repeat with the greatest common divisor of the outer strides, and it is enough that the
  * blocks do not meet within one period. */
 static int mayOverlap(const lintel_array *x, const lintel_array *y) {
-  if (isEmpty(x) || isEmpty(y)) return 0;
   footprint a = footprintOf(x), b = footprintOf(y);
-  if (a.start + (uint64_t)a.end <= b.start || b.start + (uint64_t)b.end <= a.start) return 0;
   for (int i = 0; i < a.axes + b.axes; ++i) {
     int64_t threshold = i < a.axes ? a.stride[i] : b.stride[i - a.axes];
     int64_t period = 0;
@@ -351,6 +347,21 @@ static int mayOverlap(const lintel_array *x, const lintel_array *y) {
   return 1;
 }
 
+/* The bytes between the array's first and its last; none when it is empty. */
+typedef struct span {
+  uint64_t begin, end;
+} span;
+
+static span spanOf(const lintel_array *a) {
+  span all = {0, 0};
+  int64_t first, end;
+  if (isEmpty(a)) return all;
+  byteRange(a, &first, &end);
+  all.begin = (uint64_t)(uintptr_t)a->data + (uint64_t)first;
+  all.end = (uint64_t)(uintptr_t)a->data + (uint64_t)end;
+  return all;
+}
+
 static int sameArray(const lintel_array *x, const lintel_array *y) {
   if (x->data != y->data) return 0;
   for (int axis = 0; axis < x->rank; ++axis)
@@ -362,8 +373,11 @@ static int checkOverlap(checker *c) {
   subject written, other;
   for (int64_t at = 0; (at = next(c, at, &written)) >= 0;) {
     if (!written.written) continue;
+    const span mine = spanOf(written.array);
     for (int64_t with = 0; (with = next(c, with, &other)) >= 0;) {
       if (with == at || (other.written && with > at)) continue;
+      const span theirs = spanOf(other.array);
+      if (mine.end <= theirs.begin || theirs.end <= mine.begin) continue; /* as nearly always */
       if (other.parameter == written.parameter && sameArray(other.array, written.array)) continue;
       if (!mayOverlap(written.array, other.array)) continue;
       return lintel_internal_fail(c->error, LINTEL_ERROR_OVERLAP, SUBJECT " shares memory with " SUBJECT "; %s",
