@@ -38,6 +38,9 @@ Type Importer::typeOf(Halide::Type t) {
   return t.is_scalar() ? e : VectorType::get({t.lanes()}, e);
 }
 
+static const char *const parallelLoop = "parallel loop in a stage: the split over threads is made outside of Halide; "
+                                        "remove .parallel() from the schedule";
+
 namespace {
 
 // What must be known before the function's type is: the strides read, and parallel loops, which lowering has already
@@ -45,9 +48,7 @@ namespace {
 class Scan : public hi::IRVisitor {
   using hi::IRVisitor::visit;
   void visit(const hi::Call *op) override {
-    if (op->name == "halide_do_par_for" || op->name == "halide_do_parallel_tasks")
-      refuse("parallel loop in a stage: the split over threads is made outside of Halide; remove .parallel() from the "
-             "schedule");
+    if (op->name == "halide_do_par_for" || op->name == "halide_do_parallel_tasks") refuse(parallelLoop);
     if (op->name == hi::Call::buffer_get_stride && op->args.size() == 2)
       if (auto *handle = op->args[0].as<hi::Variable>())
         if (auto dim = hi::as_const_int(op->args[1])) strides.insert({handle->name, unsigned(*dim)});
@@ -74,6 +75,9 @@ void Importer::declareArguments(const hi::LoweredFunc &fn, llvm::StringRef name)
   fn.body.accept(&scan);
 
   auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1});
+  // With a parallel loop the module's first function is that loop's body, not the pipeline.
+  for (const hi::LoweredArgument &arg : fn.args)
+    if (arg.name == "closure_arg") refuse(parallelLoop);
   SmallVector<Type> types;
   for (auto [position, arg] : llvm::enumerate(fn.args)) {
     if (arg.is_buffer()) {

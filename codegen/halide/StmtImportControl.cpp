@@ -129,7 +129,7 @@ void Importer::visit(const hi::Atomic *op) {
 void Importer::visit(const hi::HoistedStorage *op) { op->body.accept(this); }
 
 void Importer::visit(const hi::AssertStmt *op) {
-  refuse("assert node (" + text(op->condition) + "): lower with the target feature no_asserts");
+  refuse("assert node " + text(op->condition) + ": lower with the target feature no_asserts");
 }
 void Importer::visit(const hi::Fork *) { refuse("fork node: async() stages have no import"); }
 void Importer::visit(const hi::Acquire *) { refuse("acquire node: async() stages have no import"); }

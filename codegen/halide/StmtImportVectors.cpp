@@ -163,9 +163,9 @@ void Importer::visit(const hi::VectorReduce *op) {
     return lanesOf(from, lanesFrom(start, count, step));
   };
   if (groups == 1) {
-    // Halves: each step is one operation on half a register.
+    // Halves: each step is one operation on half a register. The last two lanes are scalars.
     int64_t n = width;
-    for (; n % 2 == 0; n /= 2) v = combine(op->op, t, pick(v, n / 2, 0, 1), pick(v, n / 2, n / 2, 1));
+    for (; n % 2 == 0 && n > 2; n /= 2) v = combine(op->op, t, pick(v, n / 2, 0, 1), pick(v, n / 2, n / 2, 1));
     Value sum = vector::ExtractOp::create(b, v, int64_t(0));
     for (int64_t lane = 1; lane < n; ++lane) sum = combine(op->op, t, sum, vector::ExtractOp::create(b, v, lane));
     result = sum;
