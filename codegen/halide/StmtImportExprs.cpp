@@ -205,15 +205,15 @@ Value Importer::evalIndexVector(const Halide::Expr &e) {
 
 //===-- Leaves ----------------------------------------------------------------------------------------------------===//
 
-void Importer::visit(const hi::IntImm *op) {
-  result = splat(op->type, b.getIntegerAttr(elementType(op->type), op->value));
+TypedAttr Importer::immediate(const Halide::Expr &e) {
+  if (auto *op = e.as<hi::IntImm>()) return b.getIntegerAttr(elementType(op->type), op->value);
+  if (auto *op = e.as<hi::UIntImm>()) return b.getIntegerAttr(elementType(op->type), APInt(op->type.bits(), op->value));
+  if (auto *op = e.as<hi::FloatImm>()) return b.getFloatAttr(elementType(op->type), op->value);
+  return {};
 }
-void Importer::visit(const hi::UIntImm *op) {
-  result = splat(op->type, b.getIntegerAttr(elementType(op->type), APInt(op->type.bits(), op->value)));
-}
-void Importer::visit(const hi::FloatImm *op) {
-  result = splat(op->type, b.getFloatAttr(elementType(op->type), op->value));
-}
+void Importer::visit(const hi::IntImm *op) { result = splat(op->type, immediate(op)); }
+void Importer::visit(const hi::UIntImm *op) { result = splat(op->type, immediate(op)); }
+void Importer::visit(const hi::FloatImm *op) { result = splat(op->type, immediate(op)); }
 void Importer::visit(const hi::StringImm *op) { refuse("string \"" + op->value + "\" has no import"); }
 
 void Importer::visit(const hi::Variable *op) {

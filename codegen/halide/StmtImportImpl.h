@@ -100,6 +100,8 @@ private:
   Value indexConstant(int64_t v) { return mlir::arith::ConstantIndexOp::create(b, v); }
   Value addIndex(Value v, int64_t offset);
   Value splat(Halide::Type t, mlir::TypedAttr scalar);
+  /// A number as an attribute of its scalar type; null for other expressions.
+  mlir::TypedAttr immediate(const Halide::Expr &e);
   Value zero(Halide::Type t);
   Value arithmetic(hi::IRNodeType kind, Halide::Type t, Value x, Value y);
   Value lessThan(Halide::Type t, Value x, Value y);

@@ -1,4 +1,5 @@
 #include "codegen/halide/StmtImportImpl.h"
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -132,8 +133,8 @@ namespace {
 // The strided loads that a run of stores will make for certain, with bases that can be computed before the run.
 class StridedLoads : public hi::IRVisitor {
 public:
-  using Bound = llvm::function_ref<bool(const std::string &)>;
-  explicit StridedLoads(Bound isBound) : isBound(isBound) {}
+  using Bound = std::function<bool(const std::string &)>;
+  explicit StridedLoads(Bound isBound) : isBound(std::move(isBound)) {}
   std::vector<const hi::Load *> loads;
 
 private:

@@ -64,19 +64,15 @@ SmallVector<Value> Importer::transpose(SmallVector<Value> rows) {
 }
 
 void Importer::visit(const hi::Broadcast *op) {
-  auto splatOf = [&](Type element, auto value) {
-    return DenseElementsAttr::get(VectorType::get({op->lanes}, element), value);
-  };
-  Value v = eval(op->value);
-  if (auto constant = v.getDefiningOp<arith::ConstantOp>(); constant && op->value.type().is_scalar())
-    result = arith::ConstantOp::create(b, splatOf(v.getType(), Attribute(constant.getValue())));
-  else result = broadcast(v, op->lanes);
+  if (TypedAttr number = immediate(op->value)) result = splat(op->type, number);
+  else result = broadcast(eval(op->value), op->lanes);
 }
 
 void Importer::visit(const hi::Ramp *op) {
   Halide::Type t = op->base.type();
-  Value base = eval(op->base), stride = eval(op->stride);
+  Value base = eval(op->base);
   if (t.is_vector()) {
+    Value stride = eval(op->stride);
     SmallVector<Value> parts{base};
     for (int i = 1; i < op->lanes; ++i) parts.push_back(arithmetic(hi::IRNodeType::Add, t, parts.back(), stride));
     result = concat(parts, elementType(t));
@@ -93,8 +89,9 @@ void Importer::visit(const hi::Ramp *op) {
     for (int i = 0; i < op->lanes; ++i) lanes.push_back(APInt(64, i).trunc(t.bits()));
     iota = arith::ConstantOp::create(b, DenseElementsAttr::get(type, lanes));
   }
-  Value steps =
-      hi::is_const_one(op->stride) ? iota : arithmetic(hi::IRNodeType::Mul, t, iota, broadcast(stride, op->lanes));
+  Value steps = hi::is_const_one(op->stride)
+                    ? iota
+                    : arithmetic(hi::IRNodeType::Mul, t, iota, broadcast(eval(op->stride), op->lanes));
   result = arithmetic(hi::IRNodeType::Add, t, broadcast(base, op->lanes), steps);
 }
 

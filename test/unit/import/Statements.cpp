@@ -121,21 +121,6 @@ LoweredFunc parallelPipeline() {
   f.parallel(y);
   return lowered(f, {});
 }
-// A causal select shrinks the tile to what the row needs.
-LoweredFunc shrunkProducer() {
-  ImageParam a(Float(32), 2, "a");
-  a.dim(0).set_bounds(0, 64);
-  a.dim(1).set_bounds(0, 64).set_stride(64);
-  Func tile("tile"), f("f");
-  tile(x, y) = a(x, y) * 2.0f;
-  f(x, y) = select(x <= y, tile(x, y), 0.0f);
-  f.output_buffer().dim(0).set_bounds(0, 64);
-  f.output_buffer().dim(1).set_bounds(0, 64).set_stride(64);
-  Var xo("xo"), xi("xi"), yo("yo"), yi("yi");
-  f.tile(x, y, xo, yo, xi, yi, 16, 4);
-  tile.compute_at(f, xo);
-  return lowered(f, {a});
-}
 LoweredFunc openBounds() {
   ImageParam weights(Float(32), 1, "weights");
   Func f("f");
@@ -145,7 +130,6 @@ LoweredFunc openBounds() {
 }
 LoweredFunc openStrides() {
   ImageParam a(Float(32), 2, "a");
-  Param<int32_t> skip("skip");
   a.dim(0).set_bounds(0, 32);
   a.dim(1).set_bounds(0, 64);
   Func f("f");
@@ -186,7 +170,6 @@ const std::vector<StatementCase> &lintel::testing::statements() {
       {"producer", producer},
       {"provide", provide},
       {"realize", realize},
-      {"shrunk-producer", shrunkProducer},
       {"shuffle", shuffles},
       {"string", stringNode},
       {"unbound-variable", unbound},
