@@ -4,10 +4,8 @@ VENV := $(CURDIR)/build/venv
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 600
 
-# Hits survive a new build folder and the precompiled header; the cache stays small.
-export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+# The presets say what ccache may overlook (a precompiled header needs it); the cache stays small.
 export CCACHE_BASEDIR := $(CURDIR)
-export CCACHE_NOHASHDIR := 1
 export CCACHE_MAXSIZE := 4G
 
 .PHONY: all setup configure build test demo asan fuzz format docs clean
@@ -45,5 +43,12 @@ fuzz: setup
 format: setup
 	@bash scripts/check_format.sh --fix
 
+# The pages of docs/generated, from the tablegen files.
+docs: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target docs
+	@mkdir -p docs/generated && rm -f docs/generated/*.md && cp $(BUILD)/docs/generated/*.md docs/generated/
+
+# Keeps the virtual environment, which only a change of cmake/requirements.txt makes stale.
 clean:
-	rm -rf build build-dev build-asan build-fuzz
+	@find build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} + 2>/dev/null || true
+	@rm -rf build-dev build-asan build-fuzz

@@ -174,7 +174,7 @@ def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator]> {
   let summary = "the values of a region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ /* yields nothing */ }]>];
 }
 
 #endif

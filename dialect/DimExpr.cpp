@@ -90,6 +90,19 @@ std::optional<int64_t> DimExpr::evaluate(llvm::function_ref<std::optional<int64_
   return sum;
 }
 
+void DimExpr::cancel(DimExpr &a, DimExpr &b) {
+  for (Term &x : a.terms)
+    for (Term &y : b.terms)
+      if (x.names == y.names) {
+        int64_t common = std::min(x.coefficient, y.coefficient);
+        x.coefficient -= common;
+        y.coefficient -= common;
+      }
+  auto isZero = [](const Term &term) { return term.coefficient == 0; };
+  llvm::erase_if(a.terms, isZero);
+  llvm::erase_if(b.terms, isZero);
+}
+
 std::optional<int64_t> DimExpr::evaluate(const llvm::StringMap<int64_t> &binding) const {
   return evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
     auto it = binding.find(name);

@@ -147,6 +147,10 @@ LINTEL_API const lintel_variant *lintel_select(const lintel_kernel *kernel, cons
 LINTEL_API const lintel_variant *lintel_select_for(const lintel_kernel *kernel, const char *form, int64_t chunk,
                                                    uint64_t features, lintel_error *error);
 
+/* Index of a parameter among kernel->inputs or kernel->states, by its name in the spec; -1 when there is none. */
+LINTEL_API int32_t lintel_input_index(const lintel_kernel *kernel, const char *name);
+LINTEL_API int32_t lintel_state_index(const lintel_kernel *kernel, const char *name);
+
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 /* One run of an operator. Zero-initialise it, then set what is needed: all that is optional is off when zero.

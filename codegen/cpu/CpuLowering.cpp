@@ -1,0 +1,172 @@
+#include "codegen/cpu/CpuLowering.h"
+#include "codegen/cpu/ExpandMath.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace lintel;
+
+void lintel::registerCpuDialects(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                  index::IndexDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                  ub::UBDialect, vector::VectorDialect>();
+  func::registerInlinerExtension(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+void lintel::buildCpuPipeline(OpPassManager &passes) {
+  passes.addPass(createCheckEntryPass());
+  // Stages into the scan, so that their index arithmetic and tiles meet the loop around them.
+  passes.addPass(createInlinerPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createLoopInvariantCodeMotionPass());
+  // After inlining: a stage's allocations land in the scan's loop.
+  passes.addPass(createHoistAllocasPass());
+  // The flags go first, as the expansions' own ops must carry none; half types go after the math on them.
+  passes.addPass(createRelaxFloatPass());
+  passes.addPass(createExpandMathPass());
+  passes.addPass(createExpandArithPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
+  passes.addPass(memref::createExpandStridedMetadataPass());
+  passes.addPass(createLowerAffinePass());
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertVectorToLLVMPass());
+  passes.addPass(createConvertMathToLLVMPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createConvertIndexToLLVMPass());
+  passes.addPass(createFinalizeMemRefToLLVMConversionPass());
+  passes.addPass(createConvertFuncToLLVMPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createUBToLLVMConversionPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createCpuEntryPass());
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>> lintel::translateToLLVM(ModuleOp module, llvm::LLVMContext &context,
+                                                                      const CpuTarget &target) {
+  auto machine = createTargetMachine(target);
+  if (!machine) return machine.takeError();
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context, "lintel");
+  if (!result) return llvm::createStringError("the module could not be translated to LLVM IR");
+  result->setDataLayout((*machine)->createDataLayout());
+  result->setTargetTriple(llvm::Triple(target.triple));
+  for (llvm::Function &function : *result) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    if (!target.features.empty()) function.addFnAttr("target-features", target.features);
+    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
+    function.addFnAttr("min-legal-vector-width", "0");
+    // Nothing here throws, so no unwind tables are needed either.
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  return std::move(result);
+}
+
+llvm::Error lintel::optimise(llvm::Module &module, const CpuTarget &target) {
+  auto machine = createTargetMachine(target);
+  if (!machine) return machine.takeError();
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopInterleaving = tuning.LoopVectorization = tuning.LoopUnrolling = false;
+  tuning.SLPVectorization = true;
+  llvm::PassBuilder builder(machine->get(), tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  return llvm::Error::success();
+}
+
+/// A shipped kernel links with nothing: an undefined symbol here would surface in a user's link.
+static llvm::Error checkUndefined(llvm::StringRef object, llvm::ArrayRef<std::string> allowed) {
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernel"));
+  if (!file) return file.takeError();
+  std::string names;
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    auto flags = symbol.getFlags();
+    if (!flags) return flags.takeError();
+    if (!(*flags & llvm::object::SymbolRef::SF_Undefined)) continue;
+    auto name = symbol.getName();
+    if (!name) return name.takeError();
+    if (name->empty() || *name == "memcpy" || *name == "memmove" || *name == "memset" ||
+        *name == "_GLOBAL_OFFSET_TABLE_" || llvm::is_contained(allowed, *name))
+      continue;
+    names += (names.empty() ? "" : ", ") + name->str();
+  }
+  if (names.empty()) return llvm::Error::success();
+  return llvm::createStringError("the kernel calls %s, which kernels may not (expected memcpy, memmove or memset "
+                                 "only); an op has no expansion for this target",
+                                 names.c_str());
+}
+
+llvm::Error lintel::emitCode(llvm::Module &module, const CpuTarget &target, CpuOutput output,
+                             llvm::SmallVectorImpl<char> &result, llvm::ArrayRef<std::string> allowedSymbols) {
+  result.clear();
+  llvm::raw_svector_ostream stream(result);
+  if (output == CpuOutput::LLVMText) {
+    module.print(stream, nullptr);
+    return llvm::Error::success();
+  }
+  auto machine = createTargetMachine(target);
+  if (!machine) return machine.takeError();
+  llvm::legacy::PassManager passes;
+  auto type = output == CpuOutput::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, type))
+    return llvm::createStringError("LLVM cannot emit code for %s", target.triple.c_str());
+  passes.run(module);
+  if (output == CpuOutput::Object) return checkUndefined({result.data(), result.size()}, allowedSymbols);
+  return llvm::Error::success();
+}
+
+llvm::Error lintel::compileForCpu(ModuleOp module, const CpuTarget &target, CpuOutput output,
+                                  llvm::SmallVectorImpl<char> &result) {
+  PassManager passes(module.getContext());
+  buildCpuPipeline(passes);
+  if (failed(passes.run(module))) return llvm::createStringError("lowering to the LLVM dialect failed");
+  llvm::LLVMContext context;
+  auto translated = translateToLLVM(module, context, target);
+  if (!translated) return translated.takeError();
+  if (llvm::Error error = optimise(**translated, target)) return error;
+  return emitCode(**translated, target, output, result);
+}
+
+void lintel::registerCpuPasses() {
+  for (auto create : {createExpandMathPass, createExpandArithPass, createRelaxFloatPass, createHoistAllocasPass,
+                      createCheckEntryPass, createCpuEntryPass})
+    registerPass([create] { return create(); });
+  PassPipelineRegistration<>("lintel-cpu", "Loops to the LLVM dialect, as kernels for CPUs are lowered",
+                             [](OpPassManager &passes) { buildCpuPipeline(passes); });
+}

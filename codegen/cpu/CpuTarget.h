@@ -1,0 +1,38 @@
+// The processors that kernels are compiled for.
+#ifndef LINTEL_CODEGEN_CPU_CPUTARGET_H
+#define LINTEL_CODEGEN_CPU_CPUTARGET_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace llvm {
+class TargetMachine;
+}
+
+namespace lintel {
+
+struct CpuTarget {
+  std::string name;     // as the user writes it: "native", "x86-64-v3", ...
+  std::string triple;   // LLVM's
+  std::string cpu;      // LLVM's name of the processor
+  std::string features; // LLVM's, "+avx2,-sse4a,..."; what `cpu` implies need not be repeated
+  uint64_t abiFeatures; // LINTEL_CPU_* of lintel/kernel.h: what a machine must have to run the code
+  unsigned vectorBits;  // widest vector register that pays
+};
+
+/// "native", "x86-64-v3", "x86-64-v4" or "aarch64"; any other name is an error that lists these. All of them have fused
+/// multiply-add, without which exact code would need calls (so there is no x86-64-v2).
+llvm::Expected<CpuTarget> resolveTarget(llvm::StringRef name);
+
+/// True if this process can run code for the target (always so for "native").
+bool canRunHere(const CpuTarget &target);
+
+/// LLVM's code generator for the target: position-independent, contracting only what carries the `contract` flag.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const CpuTarget &target);
+
+} // namespace lintel
+
+#endif

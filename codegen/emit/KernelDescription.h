@@ -1,0 +1,61 @@
+// One operator at one set of dimensions and one dtype, as plain data: from it come the descriptor in the object, the C
+// header and the manifest, which therefore cannot disagree.
+#ifndef LINTEL_CODEGEN_EMIT_KERNELDESCRIPTION_H
+#define LINTEL_CODEGEN_EMIT_KERNELDESCRIPTION_H
+
+#include "runtime/include/lintel/kernel.h"
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lintel {
+
+/// A lintel_parameter.
+struct ParameterDescription {
+  std::string name;
+  lintel_kind kind = LINTEL_TOKEN;
+  lintel_dtype dtype = LINTEL_F32;
+  std::vector<int64_t> dims;         // inner axes only; at most 2
+  std::vector<std::string> dimNames; // as in the spec ("dk"), "" for a literal; empty or as long as dims
+};
+
+/// A lintel_variant.
+struct VariantDescription {
+  std::string form;
+  std::string target, cpu;
+  uint64_t features = 0;
+  int64_t chunk = 1;
+  uint64_t scratchBytes = 0;
+  std::string symbol;   // the entry, `void symbol(const lintel_item *)`
+  std::string schedule; // text, for the manifest only
+};
+
+/// A lintel_kernel.
+struct KernelDescription {
+  std::string symbol;   // of the lintel_kernel constant; see kernelSymbol()
+  std::string name;     // the operator's name in the spec
+  std::string specHash; // hexadecimal
+  lintel_dtype dtype = LINTEL_F32;
+  bool causal = true;
+  std::vector<std::pair<std::string, int64_t>> dimensions; // dk = 64, in the order of the spec
+  std::vector<ParameterDescription> inputs, states;
+  ParameterDescription out;
+  std::vector<VariantDescription> variants; // best first
+};
+
+/// "f64", "f32", "f16", "bf16".
+const char *dtypeName(lintel_dtype dtype);
+
+/// A C identifier that is unique for operator, dimensions and dtype: "lintel_retnet_dk64_dv64_f32"; where that would
+/// not be unique (an operator "op_dk64" beside an "op" with dk = 64) a hash is appended.
+std::string kernelSymbol(const std::string &name, const std::vector<std::pair<std::string, int64_t>> &dimensions,
+                         lintel_dtype dtype);
+
+/// The symbol of one variant's entry: the kernel's symbol, the form, chunk and target.
+std::string variantSymbol(const std::string &kernelSymbol, const std::string &form, int64_t chunk,
+                          const std::string &target);
+
+} // namespace lintel
+
+#endif

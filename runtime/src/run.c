@@ -1,0 +1,199 @@
+/* Runs a checked call: finds each item's pointers and hands it to the variant, on whatever threads there are. */
+#include "internal.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One thread's part of the scratch memory: this, its pointer tables, then the variant's own scratch. */
+typedef struct thread_area {
+  int64_t sequence, first; /* of packed sequences: the last one visited and its first step */
+} thread_area;
+
+typedef struct run {
+  lintel_plan plan;
+  int64_t count; /* items: sequences x heads, sequence by sequence */
+  char *threadAreas;
+  uint64_t threadBytes;
+  const int64_t *inputStep, *inputRow;
+  _Atomic int64_t done;
+  _Atomic int broken; /* the executor broke its promise */
+} run;
+
+/* ---- Scratch ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t tableBytes(const lintel_kernel *kernel) {
+  uint64_t pointers = (uint64_t)kernel->num_inputs + 2 * (uint64_t)kernel->num_states;
+  return lintel_internal_round_up(sizeof(thread_area) + pointers * sizeof(void *), LINTEL_ALIGNMENT);
+}
+
+uint64_t lintel_internal_shared_bytes(const lintel_kernel *kernel) {
+  return lintel_internal_round_up(2 * (uint64_t)kernel->num_inputs * sizeof(int64_t) + 1, LINTEL_ALIGNMENT);
+}
+
+uint64_t lintel_internal_thread_bytes(const lintel_kernel *kernel, const lintel_variant *variant) {
+  if (variant->scratch_bytes > INT64_MAX) return UINT64_MAX;
+  return tableBytes(kernel) + lintel_internal_round_up(variant->scratch_bytes, LINTEL_ALIGNMENT);
+}
+
+uint64_t lintel_internal_scratch_bytes(const lintel_kernel *kernel, const lintel_variant *variant, int threads) {
+  uint64_t bytes;
+  /* The last term lets the caller's memory have any alignment. */
+  uint64_t fixed = lintel_internal_shared_bytes(kernel) + LINTEL_ALIGNMENT - 1;
+  if (__builtin_mul_overflow(lintel_internal_thread_bytes(kernel, variant), (uint64_t)threads, &bytes)) return 0;
+  if (__builtin_add_overflow(bytes, fixed, &bytes) || bytes > INT64_MAX) return 0;
+  return bytes;
+}
+
+uint64_t lintel_scratch_bytes(const lintel_kernel *kernel, const char *form, int64_t chunk, int threads) {
+  const lintel_variant *variant = threads < 1 ? NULL : lintel_select(kernel, form, chunk, NULL);
+  return variant ? lintel_internal_scratch_bytes(kernel, variant, threads) : 0;
+}
+
+/* ---- Items ------------------------------------------------------------------------------------------------------- */
+
+static char *element(const lintel_array *a, int64_t offset) {
+  return (char *)a->data + offset * (int64_t)lintel_dtype_bytes(a->dtype);
+}
+
+/* index * stride, where an axis of size 1 may carry any stride. */
+static int64_t along(const lintel_array *a, int axis, int64_t index) { return index ? index * a->stride[axis] : 0; }
+
+static void *stateOf(const lintel_array *arrays, uint32_t i, int64_t sequence, int64_t head) {
+  if (!arrays || !arrays[i].data) return NULL;
+  return element(&arrays[i], along(&arrays[i], 0, sequence) + along(&arrays[i], 1, head));
+}
+
+/* First step of a packed sequence, walking from the one this thread visited last. */
+static int64_t firstStep(thread_area *area, const int64_t *lengths, int64_t sequence) {
+  while (area->sequence < sequence) area->first += lengths[area->sequence++];
+  while (area->sequence > sequence) area->first -= lengths[--area->sequence];
+  return area->first;
+}
+
+/* A sequence of no steps: its final states are its initial ones. */
+static void passStates(const lintel_kernel *kernel, const lintel_item *item) {
+  for (uint32_t i = 0; i < kernel->num_states; ++i) {
+    void *to = item->state_out[i];
+    const void *from = item->state_in[i];
+    size_t bytes = (size_t)lintel_internal_elements(&kernel->states[i]) * lintel_dtype_bytes(kernel->states[i].dtype);
+    if (!to || to == from) continue;
+    if (from) memcpy(to, from, bytes);
+    else memset(to, 0, bytes);
+  }
+}
+
+static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t head) {
+  const lintel_call *call = r->plan.call;
+  const lintel_kernel *kernel = call->kernel;
+  const void **input = (const void **)(area + 1);
+  const void **stateIn = input + kernel->num_inputs;
+  void **stateOut = (void **)(stateIn + kernel->num_states);
+
+  int64_t batch = sequence, first = 0, steps = r->plan.steps;
+  if (call->lengths) {
+    batch = 0;
+    first = firstStep(area, call->lengths, sequence);
+    steps = call->lengths[sequence];
+  }
+  for (uint32_t i = 0; i < kernel->num_states; ++i) {
+    stateIn[i] = stateOf(call->states_in, i, sequence, head);
+    stateOut[i] = stateOf(call->states_out, i, sequence, head);
+  }
+  lintel_item item;
+  memset(&item, 0, sizeof item);
+  item.steps = steps;
+  item.position = call->positions ? call->positions[sequence] : call->position;
+  item.input = input;
+  item.input_step = r->inputStep;
+  item.input_row = r->inputRow;
+  item.state_in = stateIn;
+  item.state_out = stateOut;
+  if (steps == 0) {
+    passStates(kernel, &item);
+    return;
+  }
+  for (uint32_t i = 0; i < kernel->num_inputs; ++i) {
+    const lintel_array *a = &call->inputs[i];
+    int64_t offset = 0;
+    if (kernel->inputs[i].kind == LINTEL_TOKEN) {
+      int64_t group = head / (r->plan.heads / a->shape[2]);
+      offset = along(a, 0, batch) + along(a, 1, first) + along(a, 2, group);
+    } else if (kernel->inputs[i].kind == LINTEL_HEAD) {
+      offset = along(a, 0, head);
+    }
+    input[i] = element(a, offset);
+  }
+  const lintel_array *out = call->out;
+  item.out = element(out, along(out, 0, batch) + along(out, 1, first) + along(out, 2, head));
+  item.out_step = out->shape[1] > 1 ? out->stride[1] : 0;
+  item.scratch = (char *)area + tableBytes(kernel);
+  r->plan.variant->run(&item);
+}
+
+static void runRange(void *data, int64_t begin, int64_t end, int thread) {
+  run *r = data;
+  if (thread < 0 || thread >= r->plan.threads || begin < 0 || begin > end || end > r->count) {
+    atomic_store_explicit(&r->broken, 1, memory_order_relaxed);
+    return;
+  }
+  thread_area *area = (thread_area *)(void *)(r->threadAreas + (uint64_t)thread * r->threadBytes);
+  for (int64_t i = begin; i < end; ++i) runItem(r, area, i / r->plan.heads, i % r->plan.heads);
+  atomic_fetch_add_explicit(&r->done, end - begin, memory_order_relaxed);
+}
+
+/* ---- The call ---------------------------------------------------------------------------------------------------- */
+
+static int wantsStates(const lintel_call *call) {
+  for (uint32_t i = 0; call->states_out && i < call->kernel->num_states; ++i)
+    if (call->states_out[i].data) return 1;
+  return 0;
+}
+
+int lintel_run(const lintel_call *call, lintel_error *error) {
+  run r;
+  memset(&r, 0, sizeof r);
+  int status = lintel_internal_plan(call, &r.plan, error);
+  if (status) return status;
+  const lintel_kernel *kernel = call->kernel;
+  if (r.plan.steps == 0 && !wantsStates(call)) return LINTEL_OK;
+  if (__builtin_mul_overflow(r.plan.sequences, r.plan.heads, &r.count))
+    return lintel_internal_fail(error, LINTEL_ERROR_SHAPE, "%lld sequences of %lld heads are too many",
+                                (long long)r.plan.sequences, (long long)r.plan.heads);
+  if (r.count == 0) return LINTEL_OK;
+
+  void *own = NULL;
+  char *scratch = call->scratch;
+  if (!scratch) {
+    uint64_t bytes = lintel_internal_scratch_bytes(kernel, r.plan.variant, r.plan.threads);
+    scratch = own = malloc((size_t)bytes);
+    if (!own)
+      return lintel_internal_fail(error, LINTEL_ERROR_MEMORY, "no memory for %llu bytes of scratch",
+                                  (unsigned long long)bytes);
+  }
+  scratch = (char *)(((uintptr_t)scratch + LINTEL_ALIGNMENT - 1) & ~(uintptr_t)(LINTEL_ALIGNMENT - 1));
+  int64_t *steps = (int64_t *)(void *)scratch, *rows = steps + kernel->num_inputs;
+  for (uint32_t i = 0; i < kernel->num_inputs; ++i) {
+    const lintel_array *a = &call->inputs[i];
+    const lintel_parameter *p = &kernel->inputs[i];
+    int row = a->rank - 2;
+    steps[i] = p->kind == LINTEL_TOKEN && a->shape[1] > 1 ? a->stride[1] : 0;
+    rows[i] = p->rank == 2 && a->shape[row] > 1 ? a->stride[row] : 0;
+  }
+  r.inputStep = steps;
+  r.inputRow = rows;
+  r.threadBytes = lintel_internal_thread_bytes(kernel, r.plan.variant);
+  r.threadAreas = scratch + lintel_internal_shared_bytes(kernel);
+  for (int thread = 0; thread < r.plan.threads; ++thread)
+    memset(r.threadAreas + (uint64_t)thread * r.threadBytes, 0, sizeof(thread_area));
+
+  if (call->executor) call->executor->run(call->executor->context, r.count, runRange, &r);
+  else runRange(&r, 0, r.count, 0);
+  free(own);
+  int64_t done = atomic_load(&r.done);
+  if (atomic_load(&r.broken) || done != r.count)
+    return lintel_internal_fail(error, LINTEL_ERROR_EXECUTOR,
+                                "executor: expected %lld items done once each on threads 0 to %d, found %lld done%s",
+                                (long long)r.count, r.plan.threads - 1, (long long)done,
+                                atomic_load(&r.broken) ? " and a range or thread outside" : "");
+  return lintel_internal_ok(error);
+}

@@ -1,0 +1,91 @@
+#include "test/unit/runtime/FakeKernels.h"
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__aarch64__)
+#define BASE LINTEL_CPU_AARCH64
+#else
+#define BASE LINTEL_CPU_X86_64_V2
+#endif
+
+enum { Q, K, U, G, W };
+
+static void blendStep(const lintel_item *item, int64_t t, float *S, float *z) {
+  const float *q = (const float *)item->input[Q] + t * item->input_step[Q];
+  const float *k = (const float *)item->input[K] + t * item->input_step[K];
+  const float u = ((const float *)item->input[U])[t * item->input_step[U]];
+  const float g = *(const float *)item->input[G];
+  float *out = (float *)item->out + t * item->out_step;
+  for (int c = 0; c < 3; ++c) {
+    z[c] += g * k[c];
+    for (int r = 0; r < 2; ++r) S[r * 3 + c] += ((const float *)item->input[W])[r * item->input_row[W] + c] * k[c];
+    out[c] = q[c] * z[c] + u * (S[c] + S[3 + c]) + (float)(item->position + t);
+  }
+}
+
+static void blend(const lintel_item *item, float *states) {
+  float *S = states, *z = states + 6;
+  memset(states, 0, 9 * sizeof(float));
+  if (item->state_in[0]) memcpy(S, item->state_in[0], 6 * sizeof(float));
+  if (item->state_in[1]) memcpy(z, item->state_in[1], 3 * sizeof(float));
+  for (int64_t t = 0; t < item->steps; ++t) blendStep(item, t, S, z);
+  if (item->state_out[0]) memcpy(item->state_out[0], S, 6 * sizeof(float));
+  if (item->state_out[1]) memcpy(item->state_out[1], z, 3 * sizeof(float));
+}
+
+static void blendRecurrent(const lintel_item *item) {
+  float states[9];
+  blend(item, states);
+}
+
+/* Keeps its states in scratch and leaves all of it dirty. */
+static void blendChunkwise(const lintel_item *item) {
+  if ((uintptr_t)item->scratch % 64) abort();
+  blend(item, (float *)item->scratch);
+  memset(item->scratch, 0xff, 1000);
+}
+
+static void neverRun(const lintel_item *item) {
+  (void)item;
+  abort();
+}
+
+static const lintel_parameter blendInputs[] = {{"q", LINTEL_TOKEN, LINTEL_F32, 1, 0, {3, 0}},
+                                               {"k", LINTEL_TOKEN, LINTEL_F32, 1, 0, {3, 0}},
+                                               {"u", LINTEL_TOKEN, LINTEL_F32, 0, 0, {0, 0}},
+                                               {"g", LINTEL_HEAD, LINTEL_F32, 0, 0, {0, 0}},
+                                               {"w", LINTEL_SHARED, LINTEL_F32, 2, 0, {2, 3}}};
+static const lintel_parameter blendStates[] = {{"S", LINTEL_STATE, LINTEL_F32, 2, 0, {2, 3}},
+                                               {"z", LINTEL_STATE, LINTEL_F32, 1, 0, {3, 0}}};
+static const lintel_parameter out3 = {"out", LINTEL_OUT, LINTEL_F32, 1, 0, {3, 0}};
+static const lintel_variant blendVariants[] = {{"chunkwise", "future", "", FAKE_FEATURE | BASE, 16, 4096, neverRun},
+                                               {"chunkwise", "base", "", BASE, 4, 1000, blendChunkwise},
+                                               {"recurrent", "base", "", BASE, 1, 0, blendRecurrent}};
+const lintel_kernel fake_blend = {
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "blend", "00",         LINTEL_F32, 1, 5, 2, 3, 0,
+    blendInputs,        blendStates,           &out3,   blendVariants};
+
+static void total(const lintel_item *item) {
+  const float *q = (const float *)item->input[0];
+  float sum[3] = {0, 0, 0};
+  for (int64_t t = 0; t < item->steps; ++t)
+    for (int c = 0; c < 3; ++c) sum[c] += q[t * item->input_step[0] + c];
+  for (int64_t t = 0; t < item->steps; ++t)
+    for (int c = 0; c < 3; ++c) ((float *)item->out)[t * item->out_step + c] = sum[c];
+}
+
+static const lintel_variant totalVariants[] = {{"parallel", "base", "", BASE, 1, 0, total}};
+const lintel_kernel fake_total = {
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "total", "01", LINTEL_F32, 0, 1, 0, 1, 0, blendInputs, NULL, &out3,
+    totalVariants};
+
+static void bare(const lintel_item *item) {
+  for (int64_t t = 0; t < item->steps; ++t)
+    for (int c = 0; c < 3; ++c)
+      ((float *)item->out)[t * item->out_step + c] = 2 * ((const float *)item->input[0])[t * item->input_step[0] + c];
+}
+
+static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1, 0, bare}};
+const lintel_kernel fake_bare = {
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "bare", "02", LINTEL_F32, 1, 1, 0, 1, 0, blendInputs, NULL, &out3,
+    bareVariants};

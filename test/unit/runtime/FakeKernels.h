@@ -1,0 +1,24 @@
+/* Operators written by hand in C, so that the runtime is tested without a compiler.
+ *
+ * blend: inputs  token q[3], token k[3], token u, head g, shared w[2, 3];  states S[2, 3], z[3];  out[3]
+ *     z = z + g * k;  S = S + w * k;  out = q * z + u * (S[0] + S[1]) + position
+ * total: not causal; input token q[3]; out = sum of q over all steps.
+ * bare:  no states; input token q[3]; out = 2 * q. */
+#ifndef LINTEL_TEST_FAKE_KERNELS_H
+#define LINTEL_TEST_FAKE_KERNELS_H
+#include "lintel/kernel.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FAKE_FEATURE (UINT64_C(1) << 40) /* no processor has it */
+
+/* Variants: "chunkwise" 16 for a processor of the future, "chunkwise" 4, "recurrent" 1. */
+extern const lintel_kernel fake_blend;
+extern const lintel_kernel fake_total;
+extern const lintel_kernel fake_bare;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
