@@ -5,17 +5,19 @@
 include "dialect/AttnSpecOps.td"
 
 class Attn_StepwiseOp<string mnemonic> : Attn_OperatorOp<mnemonic, [SingleBlock]> {
-  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, StrArrayAttr:$states, DefaultValuedAttr<I64Attr, "0">:$internal);
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, StrArrayAttr:$states, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scales);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `inputs` $inputs `states` $states (`internal` $internal^)? $body attr-dict";
+  let assemblyFormat = "$sym_name `inputs` $inputs `states` $states (`scales` $scales^)? $body attr-dict";
   let hasRegionVerifier = 1;
 }
 
 def Attn_RecurrentOp : Attn_StepwiseOp<"recurrent"> {
   let summary = "one step at a time";
   let description = [{
-    As `attn.spec`, with bound dimensions. The last `internal` states are the compiler's own (exponents of scaled
-    states, see `attn-stabilize`): they start at minus infinity and are not the user's. Any operator has this form.
+    As `attn.spec`, with bound dimensions. Any operator has this form.
+
+    `scales`, where given, has one entry for each state: the index of the state that holds its exponent, or -1. Such exponents are the compiler's
+    own states (`attn-stabilize`): the user's state is `S * 2^p`. `p` starts at 0 where the user gives S, and at -1e30 (nothing yet) where S starts at zero.
 
     ```mlir
     attn.recurrent @sum inputs [#attn.param<token "x">] states ["S"] {
@@ -36,10 +38,10 @@ def Attn_StepOp : Attn_StepwiseOp<"step"> {
 
 class Attn_FactoredOp<string mnemonic> : Attn_OperatorOp<mnemonic> {
   let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$states, ArrayAttr:$reads, I64Attr:$chunk,
-                       UnitAttr:$bidirectional);
+                       UnitAttr:$bidirectional, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scales);
   let regions = (region AnyRegion:$prefix, SizedRegion<1>:$token, SizedRegion<1>:$combine);
   let assemblyFormat = [{
-    $sym_name `chunk` $chunk (`bidirectional` $bidirectional^)? `inputs` $inputs `states` $states `reads` $reads
+    $sym_name `chunk` $chunk (`bidirectional` $bidirectional^)? `inputs` $inputs `states` $states (`scales` $scales^)? `reads` $reads
     `prefix` $prefix `token` $token `combine` $combine attr-dict
   }];
   let hasRegionVerifier = 1;
@@ -62,7 +64,7 @@ def Attn_ChunkwiseOp : Attn_FactoredOp<"chunkwise"> {
     Regions. `prefix`: (inputs, internal states) -> internal states, a serial scalar recurrence (empty where there is none).
     `token`: (inputs, internal states before, internal states after) -> for each state its decay (if any) and its pairs `k, v`, then each read's `q`.
     A state of rank 1 has `k` alone and is read to a scalar, a state of rank 0 too. `combine`: (inputs, internal before, internal after, reads) -> out.
-    Internal states start at minus infinity. A vector or scalar `a` acts along the feature axis.
+    `scales` has, for each state, which internal state is its exponent (see `attn.recurrent`), or -1. A vector or scalar `a` acts along the feature axis.
   }];
 }
 

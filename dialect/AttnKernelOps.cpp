@@ -60,7 +60,7 @@ LogicalResult ScanOp::verify() {
 }
 
 LogicalResult PairsOp::verify() {
-  if (getQueries() < 1 || getWindow() < 0) return emitOpError("expected at least one query and a window of 0 or more");
+  if (getQueries() < 0 || getWindow() < 0) return emitOpError("expected a number of queries and a window of 0 or more");
   if (getResults().size() != getInit().size()) return emitOpError("expected a result for each carried value");
   return verifyLoop(*this);
 }

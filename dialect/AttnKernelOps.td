@@ -37,7 +37,7 @@ def Attn_PairsOp : Attn_Op<"pairs", [SingleBlock, DeclareOpInterfaceMethods<OpAs
   let summary = "a loop over the blocks of keys that a block of queries sees";
   let description = [{
     For queries from step `t`: key blocks of `chunk` steps from 0 (or, with `window`, from the block that holds t - window + 1) up to the query block's end
-    (`causal`) or the sequence's. `descending` visits them from the last to the first. Blocks start at multiples of `chunk`.
+    (`causal`; with `queries 0` strictly before t) or the sequence's. `descending` visits them from the last to the first. Blocks start at multiples of `chunk`.
     Block arguments: the key block's first step (index), then the carried values.
   }];
   let arguments = (ins Index:$t, I64Attr:$chunk, I64Attr:$queries, UnitAttr:$causal, UnitAttr:$descending, DefaultValuedAttr<I64Attr, "0">:$window,
@@ -144,6 +144,12 @@ def Attn_NumberOp : Attn_ValueOp<"number"> {
 def Attn_StartOp : Attn_ValueOp<"start"> {
   let summary = "the position of the sequence's first step";
   let description = [{ The offset given at run time when a sequence continues, else 0. }];
+  let results = (outs Attn_Scalar:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Attn_GivenOp : Attn_ValueOp<"given"> {
+  let summary = "1 where the caller gave initial states, else 0";
   let results = (outs Attn_Scalar:$result);
   let assemblyFormat = "attr-dict";
 }

@@ -27,11 +27,6 @@ std::optional<double> constantOf(Attribute attr) {
 
 Attribute number(MLIRContext *context, double x) { return FloatAttr::get(Float64Type::get(context), x); }
 
-bool isConstant(Value v, double x) {
-  auto c = v.getDefiningOp<ConstantOp>();
-  return c && c.getValueAttr().getValueAsDouble() == x;
-}
-
 } // namespace
 
 Operation *AttnDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -1,0 +1,118 @@
+#include "compiler/analysis/CostAnalysis.h"
+#include "dialect/OperatorUtils.h"
+
+using namespace mlir;
+using namespace lintel;
+
+namespace {
+
+int64_t elements(Type type) {
+  auto t = dyn_cast<RealType>(type);
+  return t && t.isStatic() ? t.getNumElements() : 1;
+}
+
+double flopsOf(Operation *op) {
+  if (auto u = dyn_cast<UnaryOp>(op)) {
+    bool cheap = llvm::is_contained({UnaryKind::Neg, UnaryKind::Relu, UnaryKind::Abs, UnaryKind::Not, UnaryKind::Ceil}, u.getKind());
+    return (cheap ? 1.0 : 16.0) * elements(u.getType());
+  }
+  if (auto m = dyn_cast<MatmulOp>(op)) return 2.0 * elements(m.getType()) * m.getA().getType().getSizes().back();
+  if (auto b = dyn_cast<BinaryOp>(op)) return (b.getKind() == BinaryKind::Pow ? 32.0 : 1.0) * elements(b.getType());
+  if (isa<OuterOp, SelectOp>(op)) return elements(op->getResult(0).getType());
+  if (isa<ReduceOp, CumsumOp>(op)) return elements(op->getOperand(0).getType());
+  return 0;
+}
+
+double flopsOf(Region &region) {
+  double flops = 0;
+  region.walk([&](Operation *op) { flops += flopsOf(op); });
+  return flops;
+}
+
+double inputBytes(Block &block, ArrayAttr inputs, Type out) {
+  double n = elements(out);
+  for (auto [i, attr] : llvm::enumerate(inputs))
+    if (cast<ParamAttr>(attr).getKind() == InputKind::Token) n += elements(block.getArgument(i).getType());
+  return 4 * n;
+}
+
+template <class OpT> Cost factored(OpT op, int64_t steps) {
+  Cost cost;
+  cost.flops = flopsOf(op.getToken()) + flopsOf(op.getCombine()) + (op.getPrefix().empty() ? 0 : flopsOf(op.getPrefix()));
+  bool parallel = isa<ParallelOp>(op.getOperation());
+  double chunk = op.getChunk(), seen = parallel ? steps / 2.0 + chunk : chunk;
+  auto sizes = [&](unsigned s) {
+    RealType t = op.stateType(s);
+    return std::make_pair(t.getRank() ? t.getSizes()[0] : 1, t.getRank() == 2 ? t.getSizes()[1] : 1);
+  };
+  for (Attribute attr : op.getReads()) {
+    auto [d, e] = sizes(cast<ReadAttr>(attr).getState());
+    if (!parallel) cost.flops += 2.0 * d * e, cost.traffic += double(d) * e / chunk;
+    cost.flops += seen * (d + e);
+  }
+  for (unsigned s = 0; s < op.getStates().size(); ++s) {
+    auto info = cast<StateInfoAttr>(op.getStates()[s]);
+    auto [d, e] = sizes(s);
+    cost.flops += 2.0 * d * e * info.getPairs();
+    if (info.getDecay() == 1) cost.flops += seen * d;
+    cost.traffic += 2.0 * d * e / chunk;
+  }
+  cost.bytes = inputBytes(op.getToken().front(), op.getInputs(), cast<YieldOp>(op.getCombine().front().getTerminator()).getValues()[0].getType());
+  return cost;
+}
+
+} // namespace
+
+Cost lintel::costOf(Operation *form, int64_t steps) {
+  if (auto c = dyn_cast<ChunkwiseOp>(form)) return factored(c, steps);
+  if (auto p = dyn_cast<ParallelOp>(form)) return factored(p, steps);
+  Cost cost;
+  Block &block = form->getRegion(0).front();
+  auto inputs = form->getAttrOfType<ArrayAttr>("inputs");
+  cost.flops = flopsOf(form->getRegion(0));
+  form->walk([&](AttendOp attend) {
+    int64_t window = 0;
+    if (auto streamed = dyn_cast<StreamedOp>(form)) window = streamed.getWindow();
+    double seen = window ? std::min<double>(window, steps) : attend.getCausal() ? (steps + 1) / 2.0 : steps;
+    double each = flopsOf(attend.getWeights()) + 2.0 * elements(attend.getType()) + 4;
+    cost.flops += seen * each - flopsOf(attend.getWeights());
+  });
+  // Each op on a whole state is a pass over it.
+  form->walk([&](Operation *op) {
+    for (Value v : op->getOperands())
+      if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getOwner() == &block && arg.getArgNumber() >= inputs.size()) cost.traffic += elements(v.getType());
+  });
+  for (BlockArgument arg : block.getArguments().drop_front(inputs.size())) cost.traffic += elements(arg.getType());
+  cost.bytes = inputBytes(block, inputs, block.getTerminator()->getOperand(0).getType());
+  return cost;
+}
+
+int64_t lintel::stateElements(Operation *form) {
+  int64_t n = 0;
+  auto inputs = form->getAttrOfType<ArrayAttr>("inputs");
+  auto factoredStates = [&](auto op) {
+    for (unsigned s = 0; s < op.getStates().size(); ++s) n += elements(op.stateType(s));
+  };
+  if (auto c = dyn_cast<ChunkwiseOp>(form)) return factoredStates(c), n;
+  if (auto p = dyn_cast<ParallelOp>(form)) return factoredStates(p), n;
+  auto scales = form->getAttrOfType<DenseI64ArrayAttr>("scales");
+  for (auto [s, arg] : llvm::enumerate(form->getRegion(0).front().getArguments().drop_front(inputs.size())))
+    if (!scales || !llvm::is_contained(scales.asArrayRef(), static_cast<int64_t>(s))) n += elements(arg.getType());
+  return n;
+}
+
+int64_t lintel::cacheElements(Operation *spec, int64_t steps) {
+  auto inputs = spec->getAttrOfType<ArrayAttr>("inputs");
+  Block &block = spec->getRegion(0).front();
+  int64_t named = 0, others = 0;
+  bool first = true;
+  for (auto [i, attr] : llvm::enumerate(inputs)) {
+    auto param = cast<ParamAttr>(attr);
+    if (param.getKind() != InputKind::Token) continue;
+    int64_t n = elements(block.getArgument(i).getType());
+    if (param.getName() == "k" || param.getName() == "v") named += n;
+    if (!first) others += n;
+    first = false;
+  }
+  return (named ? named : others) * steps;
+}

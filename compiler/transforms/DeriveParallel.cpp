@@ -1,0 +1,69 @@
+#include "compiler/transforms/Passes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace lintel {
+#define GEN_PASS_DEF_DERIVEPARALLEL
+#include "compiler/transforms/Passes.h.inc"
+} // namespace lintel
+
+using namespace mlir;
+using namespace lintel;
+
+namespace {
+
+/// The window of weights that are `where(distance < n, ..., 0)` or `where(distance <= n, ...)` with a constant n: the first distance at which they are
+/// zero, or 0 where there is none.
+int64_t windowOf(AttendOp attend) {
+  Block &weights = attend.getWeights().front();
+  auto select = weights.getTerminator()->getOperand(0).getDefiningOp<SelectOp>();
+  if (!select) return 0;
+  auto compare = select.getCondition().getDefiningOp<BinaryOp>();
+  auto zero = select.getB().getDefiningOp<ConstantOp>();
+  if (!compare || !zero || zero.getValueAttr().getValueAsDouble() != 0) return 0;
+  Value distance = weights.getArgument(2), a = compare.getA(), b = compare.getB();
+  BinaryKind kind = compare.getKind();
+  if (b == distance) {
+    std::swap(a, b);
+    kind = kind == BinaryKind::Gt ? BinaryKind::Lt : kind == BinaryKind::Ge ? BinaryKind::Le : BinaryKind::Add;
+  }
+  auto bound = b.getDefiningOp<ConstantOp>();
+  if (a != distance || !bound) return 0;
+  double n = bound.getValueAttr().getValueAsDouble();
+  if (!(n > 0 && n < 1e9)) return 0;
+  if (kind == BinaryKind::Lt) return static_cast<int64_t>(std::ceil(n));
+  if (kind == BinaryKind::Le) return static_cast<int64_t>(std::floor(n)) + 1;
+  return 0;
+}
+
+struct Pass : lintel::impl::DeriveParallelBase<Pass> {
+  using DeriveParallelBase::DeriveParallelBase;
+
+  void runOnOperation() override {
+    OpBuilder builder(&getContext());
+    for (ChunkwiseOp chunkwise : llvm::make_early_inc_range(getOperation().getOps<ChunkwiseOp>())) {
+      if (chunkwise.getBidirectional() || chunkwise.internalStates()) continue;
+      builder.setInsertionPointAfter(chunkwise);
+      StringRef name = chunkwise.getSymName();
+      name.consume_back("_chunkwise");
+      auto form = ParallelOp::create(builder, chunkwise.getLoc(), builder.getStringAttr(name + "_parallel"), chunkwise.getInputs(), chunkwise.getStates(),
+                                     chunkwise.getReads(), builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()), UnitAttr(),
+                                     chunkwise.getScalesAttr());
+      IRMapping mapping;
+      chunkwise.getToken().cloneInto(&form.getToken(), mapping);
+      chunkwise.getCombine().cloneInto(&form.getCombine(), mapping);
+    }
+    for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>())) {
+      AttendOp attend;
+      spec.getBody().walk([&](AttendOp op) { attend = op; });
+      if (!attend) continue;
+      builder.setInsertionPointAfter(spec);
+      auto form = StreamedOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_parallel"), spec.getInputs(),
+                                     builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : 16), builder.getI64IntegerAttr(attend.getCausal() ? windowOf(attend) : 0));
+      IRMapping mapping;
+      spec.getBody().cloneInto(&form.getBody(), mapping);
+    }
+  }
+};
+
+} // namespace

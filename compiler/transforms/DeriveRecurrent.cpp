@@ -1,0 +1,28 @@
+#include "compiler/transforms/Passes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace lintel {
+#define GEN_PASS_DEF_DERIVERECURRENT
+#include "compiler/transforms/Passes.h.inc"
+} // namespace lintel
+
+using namespace mlir;
+using namespace lintel;
+
+namespace {
+struct Pass : lintel::impl::DeriveRecurrentBase<Pass> {
+  using DeriveRecurrentBase::DeriveRecurrentBase;
+  void runOnOperation() override {
+    for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>())) {
+      if (spec.getBody().walk([](AttendOp) { return WalkResult::interrupt(); }).wasInterrupted()) continue;
+      OpBuilder builder(spec->getContext());
+      builder.setInsertionPointAfter(spec);
+      auto form = RecurrentOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_recurrent"), spec.getInputs(), spec.getStates(),
+                                      builder.getDenseI64ArrayAttr({}));
+      IRMapping mapping;
+      spec.getBody().cloneInto(&form.getBody(), mapping);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,88 @@
+//===- FactoredEmitter.h - stages of chunkwise and parallel forms ---------===//
+//
+// What one chunk of a factored form is made of, shared by the chunkwise and the parallel lowering: the values of its steps (`Tile`), the running products
+// of its decays, the masked products A of queries and keys, and the sums over them.
+//
+// Weights are running products of the decays themselves, W[i, j] = prod_{j < l <= i} a_l. They need no logarithm of a factor, never exceed what the mathematics has,
+// never form inf - inf, and a zero clears exactly; the error is one rounding a step of a chunk.
+//===----------------------------------------------------------------------===//
+#ifndef LINTEL_COMPILER_TRANSFORMS_FACTOREDEMITTER_H
+#define LINTEL_COMPILER_TRANSFORMS_FACTOREDEMITTER_H
+
+#include "compiler/transforms/Lowering.h"
+#include "dialect/OperatorUtils.h"
+
+namespace lintel {
+
+/// What the regions of a chunkwise or parallel form say, by name.
+struct FactoredForm {
+  struct Pair { mlir::Value k, v; };
+  struct State { llvm::StringRef name; RealType type; mlir::Value decay; llvm::SmallVector<Pair> pairs; };
+  struct Read { unsigned state; bool inclusive; mlir::Value q; };
+  llvm::SmallVector<State> states;
+  llvm::SmallVector<Read> reads;
+  mlir::Block *prefix = nullptr, *token, *combine;
+  unsigned inputs, internal;
+
+  template <class OpT> static FactoredForm of(OpT op) {
+    FactoredForm f;
+    f.internal = op.internalStates();
+    f.inputs = op.getInputs().size();
+    if (f.internal) f.prefix = &op.getPrefix().front();
+    f.token = &op.getToken().front();
+    f.combine = &op.getCombine().front();
+    auto values = f.token->getTerminator()->getOperands();
+    unsigned at = 0;
+    for (auto [s, attr] : llvm::enumerate(op.getStates())) {
+      auto info = mlir::cast<StateInfoAttr>(attr);
+      State state{info.getName(), op.stateType(s), {}, {}};
+      if (info.getDecay() >= 0) state.decay = values[at++];
+      for (int64_t p = 0; p < info.getPairs(); ++p) {
+        state.pairs.push_back({values[at++], {}});
+        if (info.getRank() == 2) state.pairs.back().v = values[at++];
+      }
+      f.states.push_back(state);
+    }
+    for (mlir::Attribute attr : op.getReads()) {
+      auto info = mlir::cast<ReadAttr>(attr);
+      f.reads.push_back({static_cast<unsigned>(info.getState()), info.getInclusive(), values[at++]});
+    }
+    return f;
+  }
+};
+
+/// The values of one chunk's steps as tensors over its positions.
+class Tile {
+public:
+  Tile(const FactoredForm &form, const KernelFrame &frame, mlir::OpBuilder &builder, mlir::Location loc, mlir::Value t, int64_t rows, mlir::ValueRange exponents);
+
+  StageEmitter emitter;
+  int64_t rows;
+  llvm::SmallVector<mlir::Value> exponentsAfter; ///< carried on to the next chunk
+
+  /// Running products of a state's decay: W [i, j(, c)] over (j, i], `before` [i(, c)] over [0, i], nothing where the state does not decay.
+  struct Products { mlir::Value w, before; unsigned rank; };
+  std::optional<Products> products(const FactoredForm::State &state);
+  /// The element of a token value; `c` is left out where it has no axis.
+  mlir::Value element(mlir::Value v, mlir::Value i, mlir::Value c);
+  /// q scaled by the decays since the chunk's start (up to the step before, where the read is exclusive): what meets the state.
+  mlir::Value scaledQuery(const FactoredForm::Read &read, const FactoredForm::State &state);
+  /// k scaled by the decays up to the chunk's end: what is added to the state.
+  mlir::Value scaledKey(const FactoredForm::State &state, unsigned pair);
+  /// A[i, j]: masked products within the chunk.
+  mlir::Value scores(const FactoredForm::Read &read, const FactoredForm::State &state, unsigned pair);
+  /// The state after the chunk.
+  mlir::Value update(const FactoredForm::State &state, mlir::Value before);
+  /// Applies the combine region to the reads' tensors and emits the output.
+  void emitOutput(const FactoredForm &form, const KernelFrame &frame, llvm::ArrayRef<mlir::Value> reads, mlir::Value t);
+  /// The sum over the feature axis of body(c), or body(null) where there is none.
+  mlir::Value overFeature(const FactoredForm::State &state, llvm::function_ref<mlir::Value(mlir::Value)> body);
+
+private:
+  std::map<void *, Products> known;
+  std::map<std::tuple<void *, void *, void *, bool>, mlir::Value> cache;
+  llvm::SmallVector<mlir::Value> exponentsAt, exponentsNext;
+};
+
+} // namespace lintel
+#endif

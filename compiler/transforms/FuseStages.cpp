@@ -1,0 +1,72 @@
+#include "compiler/transforms/Passes.h"
+#include "mlir/IR/Builders.h"
+
+namespace lintel {
+#define GEN_PASS_DEF_FUSESTAGES
+#include "compiler/transforms/Passes.h.inc"
+} // namespace lintel
+
+using namespace mlir;
+using namespace lintel;
+
+namespace {
+
+/// Values of the enclosing blocks that a stage reads.
+SmallVector<Value> captures(StageOp stage) {
+  SmallVector<Value> values;
+  if (stage.getInit()) values.push_back(stage.getInit());
+  stage.getBody().walk([&](Operation *op) {
+    for (Value v : op->getOperands())
+      if (!stage.getBody().isAncestor(v.getParentRegion())) values.push_back(v);
+  });
+  return values;
+}
+
+struct Pass : lintel::impl::FuseStagesBase<Pass> {
+  using FuseStagesBase::FuseStagesBase;
+
+  void runOnOperation() override {
+    getOperation().walk([&](Operation *loop) {
+      if (isa<ScanOp, PairsOp>(loop)) hoist(loop);
+    });
+    getOperation().walk([&](Operation *op) {
+      if (isa<ScanOp, PairsOp, KernelOp>(op)) group(op->getRegion(0).front(), op);
+    });
+  }
+
+  /// A stage whose inputs are the same in all iterations is computed once, before the loop.
+  static void hoist(Operation *loop) {
+    Region &region = loop->getRegion(0);
+    for (StageOp stage : llvm::make_early_inc_range(region.front().getOps<StageOp>()))
+      if (llvm::all_of(captures(stage), [&](Value v) { return !region.isAncestor(v.getParentRegion()); })) stage->moveBefore(loop);
+  }
+
+  /// Loops split a body into runs of stages; each run is a group, and in the last one what becomes the next carried values comes apart and last.
+  void group(Block &block, Operation *loop) {
+    int64_t next = 0;
+    DenseMap<Operation *, int64_t> groupOf;
+    for (Operation &op : block) {
+      if (isa<ScanOp, PairsOp>(op)) ++next;
+      if (isa<StageOp>(op)) groupOf[&op] = next;
+    }
+    if (!isa<KernelOp>(loop)) {
+      // A stage goes last when nothing but carried values needs it.
+      for (Operation &op : llvm::reverse(block)) {
+        auto stage = dyn_cast<StageOp>(op);
+        if (!stage || groupOf[&op] != next) continue;
+        bool last = true;
+        for (Operation *user : stage->getUsers()) {
+          Operation *top = block.findAncestorOpInBlock(*user);
+          last &= isa<YieldOp>(top) || (groupOf.count(top) && groupOf[top] == next + 1);
+        }
+        if (last) groupOf[&op] = next + 1;
+      }
+    }
+    for (auto [op, g] : groupOf) cast<StageOp>(op).setGroup(g);
+    // Groups are runs in the block: the last group's stages move behind all others.
+    for (StageOp stage : llvm::make_early_inc_range(block.getOps<StageOp>()))
+      if (groupOf[stage] == next + 1) stage->moveBefore(block.getTerminator());
+  }
+};
+
+} // namespace

@@ -1,0 +1,87 @@
+#include "compiler/transforms/FactoredEmitter.h"
+
+using namespace mlir;
+using namespace lintel;
+
+namespace {
+
+/// r[i, e] = sum_c qs[i, c] S[c, e] + sum_p sum_j A_p[i, j] v_p[j, e].
+Value readChunk(Tile &tile, const FactoredForm &form, const FactoredForm::Read &read, Value state, bool within) {
+  const FactoredForm::State &info = form.states[read.state];
+  Value qs;
+  if (within) qs = tile.scaledQuery(read, info);
+  else tile.emitter.materialize(read.q, "q", tile.rows);
+  SmallVector<Value> scores;
+  if (within && (tile.rows > 1 || read.inclusive))
+    for (unsigned p = 0; p < info.pairs.size(); ++p) scores.push_back(tile.scores(read, info, p));
+  StageEmitter &e = tile.emitter;
+  SmallVector<int64_t> sizes{tile.rows};
+  SmallVector<StringRef> axes{"i"};
+  bool matrix = info.type.getRank() == 2;
+  if (matrix) sizes.push_back(info.type.getSizes()[1]), axes.push_back("e");
+  return e.stage("r", axes, sizes, [&](StageEmitter::Indices idx) {
+    Value sum = tile.overFeature(info, [&](Value c) {
+      SmallVector<Value> qi{idx[0]}, at;
+      if (c) qi.push_back(c), at.push_back(c);
+      if (matrix) at.push_back(idx[1]);
+      Value q = qs ? e.at(qs, qi) : tile.element(read.q, idx[0], c);
+      return e.mul(q, e.at(state, at));
+    });
+    for (auto [p, a] : llvm::enumerate(scores))
+      sum = e.add(sum, e.fold(ReduceKind::Sum, "j", tile.rows, [&](Value j) {
+        Value x = e.at(a, {idx[0], j});
+        return matrix ? e.mul(x, tile.element(info.pairs[p].v, j, idx[1])) : x;
+      }));
+    return sum;
+  });
+}
+
+} // namespace
+
+KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
+  OpBuilder builder(op->getContext());
+  FactoredForm form = FactoredForm::of(op);
+  Location loc = op.getLoc();
+  SmallVector<StringRef> names;
+  SmallVector<RealType> types;
+  for (auto &s : form.states) names.push_back(s.name), types.push_back(s.type);
+  auto outType = cast<RealType>(form.combine->getTerminator()->getOperand(0).getType());
+  KernelFrame frame = KernelFrame::create(builder, op, "chunkwise", op.getChunk(), op.getInputs(), *form.token, names, types, outType);
+  bool bidirectional = op.getBidirectional();
+  if (bidirectional) frame.kernel.setBidirectional(true);
+  StageEmitter top(builder, loc);
+  unsigned n = form.states.size();
+  SmallVector<Value> init(frame.states);
+  for (unsigned s = 0; s < form.internal; ++s) init.push_back(exponentStart(top));
+
+  // One iteration over `rows` steps; carried: the states, then the exponents.
+  auto iteration = [&](Value t, ValueRange carried, int64_t rows, bool update, bool write, ArrayRef<Value> last) {
+    Tile tile(form, frame, builder, loc, t, rows, carried.take_back(form.internal));
+    SmallVector<Value> reads, next;
+    if (write) {
+      for (auto &read : form.reads) reads.push_back(readChunk(tile, form, read, last.empty() ? carried[read.state] : last[read.state], last.empty()));
+      tile.emitOutput(form, frame, reads, t);
+    }
+    if (update)
+      for (unsigned s = 0; s < n; ++s) next.push_back(tile.update(form.states[s], carried[s]));
+    next.append(tile.exponentsAfter);
+    return next;
+  };
+  int64_t chunk = op.getChunk();
+  auto sweep = [&](SmallVector<Value> carried, bool update, bool write, ArrayRef<Value> last) {
+    if (chunk > 1) // whole chunks, then the rest one by one
+      carried = createScan(builder, loc, ScanMode::Whole, chunk, 0, carried, [&](Value t, ValueRange c) { return iteration(t, c, chunk, update, write, last); });
+    return createScan(builder, loc, chunk > 1 ? ScanMode::Rest : ScanMode::Whole, 1, chunk > 1 ? chunk : 0, carried,
+                      [&](Value t, ValueRange c) { return iteration(t, c, 1, update, write, last); });
+  };
+  SmallVector<Value> last = sweep(init, true, !bidirectional, {});
+  // The second sweep of a bidirectional operator reads the last states; its exponents run again from the start.
+  if (bidirectional) sweep(SmallVector<Value>(ArrayRef<Value>(init).take_back(form.internal)), false, true, ArrayRef<Value>(last).take_front(n));
+  SmallVector<Value> user;
+  for (unsigned s = 0; s < n; ++s) {
+    int64_t by = op.getScales().empty() ? -1 : op.getScales()[s];
+    user.push_back(by < 0 ? last[s] : unscale(top, names[s], last[s], last[by]));
+  }
+  YieldOp::create(builder, loc, user);
+  return frame.kernel;
+}

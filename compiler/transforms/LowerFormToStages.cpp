@@ -1,0 +1,167 @@
+#include "compiler/transforms/Lowering.h"
+#include "compiler/transforms/Passes.h"
+#include "dialect/OperatorUtils.h"
+
+namespace lintel {
+#define GEN_PASS_DEF_LOWERFORMTOSTAGES
+#include "compiler/transforms/Passes.h.inc"
+} // namespace lintel
+
+using namespace mlir;
+using namespace lintel;
+
+KernelFrame KernelFrame::create(OpBuilder &builder, Operation *form, StringRef formName, int64_t chunk, ArrayAttr inputs, Block &inputTypes,
+                                ArrayRef<StringRef> stateNames, ArrayRef<RealType> stateTypes, RealType out) {
+  builder.setInsertionPointAfter(form);
+  KernelFrame frame;
+  frame.kernel = KernelOp::create(builder, form->getLoc(), SymbolTable::getSymbolName(form), builder.getStringAttr(formName), builder.getI64IntegerAttr(chunk), inputs,
+                                  builder.getStrArrayAttr(stateNames), TypeAttr::get(out), UnitAttr());
+  if (auto reason = form->getAttr("reason")) frame.kernel->setAttr("reason", reason);
+  Block &block = frame.kernel.getBody().emplaceBlock();
+  for (auto [i, attr] : llvm::enumerate(inputs)) {
+    Type type = inputTypes.getArgument(i).getType();
+    if (cast<ParamAttr>(attr).getKind() == InputKind::Token) type = SequenceType::get(builder.getContext(), cast<RealType>(type).getSizes());
+    frame.inputs.push_back(block.addArgument(type, form->getLoc()));
+  }
+  for (RealType type : stateTypes) frame.states.push_back(block.addArgument(type, form->getLoc()));
+  builder.setInsertionPointToEnd(&block);
+  return frame;
+}
+
+void KernelFrame::bindInputs(StageEmitter &emitter, Block &block, Value t, int64_t rows, StageEmitter::Row row) const {
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    Value arg = block.getArgument(i);
+    auto sequence = dyn_cast<SequenceType>(input.getType());
+    if (!sequence) {
+      emitter.bind(arg, input, StageEmitter::None);
+      continue;
+    }
+    if (arg.use_empty()) continue;
+    SmallVector<int64_t> sizes{rows};
+    sizes.append(sequence.getSizes().begin(), sequence.getSizes().end());
+    emitter.bind(arg, RowsOp::create(emitter.builder, emitter.loc, RealType::get(input.getContext(), sizes), input, t), row);
+  }
+  emitter.setPosition(t);
+}
+
+SmallVector<Value> lintel::createScan(OpBuilder &builder, Location loc, ScanMode mode, int64_t chunk, int64_t from, ValueRange init,
+                                      llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto scan = ScanOp::create(builder, loc, init.getTypes(), mode, chunk, from, init);
+  OpBuilder::InsertionGuard guard(builder);
+  Block &block = scan.getBody().emplaceBlock();
+  Value t = block.addArgument(builder.getIndexType(), loc);
+  for (Value v : init) block.addArgument(v.getType(), loc);
+  builder.setInsertionPointToEnd(&block);
+  SmallVector<Value> next = body(t, block.getArguments().drop_front());
+  YieldOp::create(builder, loc, next);
+  return SmallVector<Value>(scan.getResults());
+}
+
+/// Recurrent and step: the body as it stands, one step an iteration. A bidirectional operator sweeps twice.
+KernelOp lintel::lowerStepwise(Operation *form) {
+  OpBuilder builder(form->getContext());
+  Block &body = form->getRegion(0).front();
+  auto inputs = form->getAttrOfType<ArrayAttr>("inputs");
+  SmallVector<StringRef> names = stateNames(form->getAttrOfType<ArrayAttr>("states"));
+  auto scales = form->getAttrOfType<DenseI64ArrayAttr>("scales");
+  unsigned n = names.size();
+  SmallVector<bool> internal(n, false);
+  if (scales)
+    for (int64_t s : scales.asArrayRef())
+      if (s >= 0) internal[s] = true;
+  SmallVector<StringRef> userNames;
+  SmallVector<RealType> userTypes;
+  for (unsigned s = 0; s < n; ++s)
+    if (!internal[s]) userNames.push_back(names[s]), userTypes.push_back(cast<RealType>(body.getArgument(inputs.size() + s).getType()));
+  auto yields = body.getTerminator()->getOperands();
+  bool step = isa<StepOp>(form);
+  bool bidirectional = body.walk([](FinalOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  KernelFrame frame = KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, userNames, userTypes, cast<RealType>(yields[0].getType()));
+  if (bidirectional) frame.kernel.setBidirectional(true);
+  Location loc = form->getLoc();
+  StageEmitter top(builder, loc);
+  SmallVector<Value> init;
+  for (unsigned s = 0, user = 0; s < n; ++s) init.push_back(internal[s] ? exponentStart(top) : frame.states[user++]);
+
+  auto sweep = [&](SmallVector<Value> carried, bool update, bool write, ArrayRef<Value> last) {
+    return createScan(builder, loc, ScanMode::Whole, 1, 0, carried, [&](Value t, ValueRange states) {
+      StageEmitter emitter(builder, loc);
+      frame.bindInputs(emitter, body, t, 1);
+      for (unsigned s = 0; s < n; ++s) emitter.bind(body.getArgument(inputs.size() + s), states.empty() ? last[s] : states[s], StageEmitter::None);
+      body.walk([&](FinalOp final) {
+        if (!write) return;
+        unsigned s = llvm::find(yields.drop_front(), final.getX()) - yields.drop_front().begin();
+        emitter.bind(final.getResult(), last[s], StageEmitter::None);
+      });
+      if (write) {
+        emitter.prepare(yields[0], 1);
+        SmallVector<int64_t> sizes{1};
+        SmallVector<StringRef> axes{"i"};
+        for (int64_t d : cast<RealType>(yields[0].getType()).getSizes()) sizes.push_back(d), axes.push_back("e");
+        Value out = emitter.stage("out", axes, sizes, [&](StageEmitter::Indices idx) { return emitter.scalar(yields[0], {idx[0], idx[0]}, idx.drop_front()); });
+        EmitOp::create(builder, loc, out, t);
+      }
+      SmallVector<Value> next;
+      if (update)
+        for (unsigned s = 0; s < n; ++s) {
+          Value after = yields[s + 1];
+          emitter.prepare(after, 1);
+          if (emitter.isBound(after) && !emitter.hasRows(after)) {
+            next.push_back(emitter.tensorOf(after));
+            continue;
+          }
+          SmallVector<StringRef> axes{"c", "e"};
+          auto sizes = cast<RealType>(after.getType()).getSizes();
+          axes.truncate(sizes.size());
+          next.push_back(emitter.stage(names[s], axes, sizes, [&](StageEmitter::Indices idx) {
+            Value zero = emitter.index(0);
+            return emitter.scalar(after, {zero, zero}, idx);
+          }));
+        }
+      return next;
+    });
+  };
+  SmallVector<Value> last = sweep(init, true, !bidirectional, {});
+  if (bidirectional) sweep({}, false, true, last);
+  SmallVector<Value> user;
+  for (unsigned s = 0; s < n; ++s) {
+    if (internal[s]) continue;
+    int64_t by = scales && !scales.empty() ? scales[s] : -1;
+    user.push_back(by < 0 ? last[s] : unscale(top, names[s], last[s], last[by]));
+  }
+  YieldOp::create(builder, loc, user);
+  return frame.kernel;
+}
+
+Value lintel::exponentStart(StageEmitter &emitter) {
+  Value given = GivenOp::create(emitter.builder, emitter.loc, RealType::get(emitter.builder.getContext(), ArrayRef<int64_t>{}));
+  return emitter.stage("p", {}, {}, [&](StageEmitter::Indices) { return emitter.select(given, emitter.number(0), emitter.number(-1e30)); });
+}
+
+Value lintel::unscale(StageEmitter &emitter, StringRef name, Value state, Value exponent) {
+  SmallVector<StringRef> axes{"c", "e"};
+  auto sizes = cast<RealType>(state.getType()).getSizes();
+  axes.truncate(sizes.size());
+  return emitter.stage((name + "_out").str(), axes, sizes, [&](StageEmitter::Indices idx) {
+    Value x = emitter.at(state, idx), zero = emitter.number(0);
+    Value scaled = emitter.mul(x, emitter.unary(UnaryKind::Exp2, emitter.at(exponent, {})));
+    return emitter.select(emitter.binary(BinaryKind::Eq, x, zero), zero, scaled);
+  });
+}
+
+namespace {
+struct Pass : lintel::impl::LowerFormToStagesBase<Pass> {
+  using LowerFormToStagesBase::LowerFormToStagesBase;
+  void runOnOperation() override {
+    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody())) {
+      KernelOp kernel = llvm::TypeSwitch<Operation *, KernelOp>(&op)
+                            .Case<RecurrentOp, StepOp>([](auto form) { return lowerStepwise(form); })
+                            .Case<ChunkwiseOp>([](auto form) { return lowerChunkwise(form); })
+                            .Case<ParallelOp>([](auto form) { return lowerParallel(form); })
+                            .Case<StreamedOp>([](auto form) { return lowerStreamed(form); })
+                            .Default([](auto) { return KernelOp(); });
+      if (kernel) op.erase();
+    }
+  }
+};
+} // namespace

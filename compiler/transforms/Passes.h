@@ -1,0 +1,16 @@
+//===- Passes.h - the passes of the middle --------------------------------===//
+#ifndef LINTEL_COMPILER_TRANSFORMS_PASSES_H
+#define LINTEL_COMPILER_TRANSFORMS_PASSES_H
+
+#include "dialect/AttnDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace lintel {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "compiler/transforms/Passes.h.inc"
+} // namespace lintel
+
+#endif

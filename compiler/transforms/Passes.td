@@ -1,0 +1,101 @@
+// The passes of the middle, in the order that compiler/pipelines runs them. One pass is one file of the same name.
+#ifndef LINTEL_COMPILER_TRANSFORMS_PASSES_TD
+#define LINTEL_COMPILER_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def BindDimensions : Pass<"attn-bind-dimensions", "::mlir::ModuleOp"> {
+  let summary = "give every dimension name its value";
+  let description = [{
+    Before: `attn.spec` with symbolic dimensions. After: all dimensions are integers and `attn.dim` is a constant. A name without a value, a value
+    below 1, an index past its axis: an error.
+
+    `--attn-bind-dimensions="dims=dk=64,dv=32"`: `!attn.tensor<dk, 2*dv>` becomes `!attn.tensor<64, 64>`.
+  }];
+  let options = [ListOption<"dims", "dims", "std::string", "NAME=VALUE, comma separated">];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def DeriveRecurrent : Pass<"attn-derive-recurrent", "::mlir::ModuleOp"> {
+  let summary = "the recurrent form of each spec";
+  let description = [{
+    Before: `attn.spec` with bound dimensions and no `attn.attend`. After: an `attn.recurrent @NAME_recurrent` with the same body stands behind each.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def Stabilize : Pass<"attn-stabilize", "::mlir::ModuleOp"> {
+  let summary = "carry unbounded exponentials as mantissa and power of two";
+  let description = [{
+    Before: `attn.recurrent` whose states add terms with a factor `exp(a)` of unbounded `a`, and whose output is a ratio in which a common factor
+    cancels. After: each such state S is held as `S * 2^-p`, where the new state p is the running maximum of the terms' exponents; the exponents
+    cancel in the ratio. Powers of two scale exactly, so splitting a sequence changes no bit. Operators that need nothing are left alone.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def ClassifyTransition : Pass<"attn-classify-transition", "::mlir::ModuleOp"> {
+  let summary = "say how each state moves";
+  let description = [{
+    Before: `attn.recurrent`. After: the same, with the attribute `transition`, one string a state: identity, scalar, diagonal, identity plus low
+    rank, decay times low rank, affine. Later passes analyse again; the attribute is for people and tests.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def DeriveChunkwise : Pass<"attn-derive-chunkwise", "::mlir::ModuleOp"> {
+  let summary = "the chunkwise form, where the transition has one";
+  let description = [{
+    Before: `attn.recurrent`. After: `attn.chunkwise @NAME_chunkwise` behind each whose states move by an identity, a scalar or a diagonal along the
+    feature axis, add outer products, and are read by contraction; a remark says why for each other.
+  }];
+  let options = [Option<"chunk", "chunk", "int64_t", "0", "steps a chunk; 0 chooses by class">];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def DeriveParallel : Pass<"attn-derive-parallel", "::mlir::ModuleOp"> {
+  let summary = "the parallel form: all pairs of steps, in blocks";
+  let description = [{
+    Before: `attn.chunkwise` (causal, without exponents), or `attn.spec` with `attn.attend`. After: `attn.parallel @NAME_parallel` or
+    `attn.streamed @NAME_parallel` behind it.
+  }];
+  let options = [Option<"chunk", "chunk", "int64_t", "0", "steps a block; 0 chooses">];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def DeriveStep : Pass<"attn-derive-step", "::mlir::ModuleOp"> {
+  let summary = "the one-token decode of each recurrent form";
+  let description = [{ Before: `attn.recurrent`, causal. After: an `attn.step @NAME_step` with the same body behind each. }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def SelectForm : Pass<"attn-select-form", "::mlir::ModuleOp"> {
+  let summary = "keep one form of each operator";
+  let description = [{
+    Before: specs and their forms. After: the form of least cost (CostAnalysis), or the one asked for; specs and the other forms are gone, and `reason`
+    on the kept form says why. A form that was asked for and does not exist is an error that says why it does not.
+  }];
+  let options = [Option<"form", "form", "std::string", "\"auto\"", "auto, recurrent, chunkwise, parallel or step">,
+                 Option<"steps", "steps", "int64_t", "4096", "T that the cost is compared at">];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def LowerFormToStages : Pass<"attn-lower-form-to-stages", "::mlir::ModuleOp"> {
+  let summary = "forms to kernels: scans of stages";
+  let description = [{
+    Before: form ops. After: `attn.kernel` of the same name. Values of a step become expressions over named axes; reductions, values used by
+    several contractions and costly values used twice become stages of their own, all else is written into its use.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect", "::mlir::arith::ArithDialect"];
+}
+
+def FuseStages : Pass<"attn-fuse-stages", "::mlir::ModuleOp"> {
+  let summary = "group the stages of a loop body that are built together";
+  let description = [{
+    Before: `attn.kernel`. After: each stage has a `group`; a group becomes one Halide pipeline. Stages whose result is the next iteration's carried value, and
+    what only they use, form the last group, so that a state is overwritten after all its readers.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+#endif
