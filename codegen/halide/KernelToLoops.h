@@ -1,0 +1,35 @@
+//===- KernelToLoops.h - an attn.kernel as loops --------------------------===//
+//
+// The door of codegen/halide: plans the kernel's memory, builds each group of stages as a Halide pipeline, schedules and lowers it, imports the statements, and
+// writes the scans around them. What comes out obeys codegen/cpu/CpuLowering.h.
+//===----------------------------------------------------------------------===//
+#ifndef LINTEL_CODEGEN_HALIDE_KERNELTOLOOPS_H
+#define LINTEL_CODEGEN_HALIDE_KERNELTOLOOPS_H
+
+#include "codegen/cpu/CpuTarget.h"
+#include "dialect/AttnDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "runtime/include/lintel/kernel.h"
+
+namespace lintel {
+
+struct LoopsRequest {
+  KernelOp kernel; ///< after attn-fuse-stages
+  lintel_dtype dtype = LINTEL_F32;
+  CpuTarget target;
+  std::string entry; ///< symbol of the C entry
+};
+
+struct LoopsResult {
+  mlir::OwningOpRef<mlir::ModuleOp> loops;
+  uint64_t scratchBytes = 0;
+  std::string halide;   ///< the algorithms and schedules as text
+  std::string schedule; ///< the schedule that was obeyed
+};
+
+/// Fails with diagnostics on the kernel's location.
+mlir::FailureOr<LoopsResult> lowerKernelToLoops(const LoopsRequest &request);
+
+} // namespace lintel
+#endif

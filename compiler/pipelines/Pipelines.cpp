@@ -1,0 +1,42 @@
+#include "compiler/pipelines/Pipelines.h"
+#include "compiler/transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace lintel;
+
+void lintel::buildDerivePipeline(OpPassManager &passes, const FormOptions &options) {
+  BindDimensionsOptions bind;
+  bind.dims.assign(options.dims.begin(), options.dims.end());
+  passes.addPass(createBindDimensions(bind));
+  // However a step was written, it is the same ops from here on.
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createDeriveRecurrent());
+  // Before the other forms, so that they inherit the exponents.
+  passes.addPass(createStabilize());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createClassifyTransition());
+  passes.addPass(createDeriveChunkwise({options.chunk}));
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createDeriveParallel({options.chunk}));
+  passes.addPass(createDeriveStep());
+}
+
+void lintel::buildFormPipeline(OpPassManager &passes, const FormOptions &options) {
+  buildDerivePipeline(passes, options);
+  SelectFormOptions select;
+  select.form = options.form;
+  select.steps = options.steps;
+  passes.addPass(createSelectForm(select));
+}
+
+void lintel::buildKernelPipeline(OpPassManager &passes) {
+  passes.addPass(createLowerFormToStages());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  // After CSE: equal stages are one before they are grouped.
+  passes.addPass(createFuseStages());
+}
