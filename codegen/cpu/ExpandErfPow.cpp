@@ -10,7 +10,11 @@ static const double erfNearDouble[] = {0.12837916709551259,     -0.3761263890318
                                        0.00012055337795923954,  -1.4925738815988311e-05, 1.646309009748232e-06,
                                        -1.6370648963840367e-07, 1.4786479011118768e-08,  -1.1829783629248241e-09,
                                        6.6825712671162985e-11};
-// log(erfc(x)) on 1 <= x <= 6.
+static const double erfNearSingle[] = {0.128379166,   -0.37612626,     0.112835824,   -0.0268536378,
+                                       0.00518793985, -0.000800648588, 7.84092481e-05};
+// log(erfc(x)) on 1 <= x <= 6 (f32: 4).
+static const double erfFarSingle[] = {0.000189533268, -1.12958503,    -0.633207619,   -0.108430997,
+                                      0.0252156388,   -0.00420713704, 0.000441823882, -2.17254164e-05};
 static const double erfFarDouble[] = {
     3.5034626525474824e-08, -1.1283796010921987,     -0.63661722524175524,   -0.10278202674010392,
     0.019153111637583209,   0.00016061393204175428,  -0.001621448960096612,  0.00049806636712946878,
@@ -20,16 +24,12 @@ static const double erfFarDouble[] = {
     7.3165300334000974e-14, -9.9004422791236307e-16};
 
 Value lintel::expandErf(MathBuilder &m, Value x) {
-  if (!m.isDouble) { // the double one costs little more than a polynomial of its own, and rounds once
-    MathBuilder wide = m.asDouble();
-    Value result = expandErf(wide, arith::ExtFOp::create(m.builder, m.loc, wide.type, x));
-    return arith::TruncFOp::create(m.builder, m.loc, m.type, result);
-  }
-  Value magnitude = m.atMost(m.abs(x), 6.0);
-  Value near = m.fma(x, m.polynomial(m.mul(x, x), erfNearDouble), x);
-  Value complement = buildExp(m, m.polynomial(magnitude, erfFarDouble), Value());
-  Value far = m.copySign(m.sub(m.constant(1.0), complement), x);
-  return m.select(m.less(m.abs(x), m.constant(1.0)), near, far);
+  Value magnitude = m.atMost(m.abs(x), m.pick(4.0, 6.0)); // the result is 1 to the last bit from there on
+  Value z = m.mul(x, x);
+  Value near = m.fma(x, m.isDouble ? m.polynomial(z, erfNearDouble) : m.polynomial(z, erfNearSingle), x);
+  Value log = m.isDouble ? m.polynomial(magnitude, erfFarDouble) : m.polynomial(magnitude, erfFarSingle);
+  Value far = m.copySign(m.sub(m.constant(1.0), buildExp(m, log, Value())), x);
+  return m.select(m.less(magnitude, m.constant(1.0)), near, far);
 }
 
 Value lintel::expandPow(MathBuilder &m, Value x, Value y) {

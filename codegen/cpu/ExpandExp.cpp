@@ -58,20 +58,18 @@ static Value reduceByLn2(MathBuilder &m, Value x, Value n) {
 Value lintel::buildExp(MathBuilder &m, Value x, Value low) {
   // Beyond these bounds the result is 0 or inf in any case, and n stays within what scale() takes.
   Value clamped = m.atMost(m.atLeast(x, m.pick(-104.0, -746.0)), m.pick(89.0, 710.0));
-  Value exponent;
-  Value n = m.roundProduct(clamped, log2E, exponent);
-  Value r = reduceByLn2(m, clamped, n);
+  MathBuilder::Exponent exponent = m.roundExponent(clamped, log2E);
+  Value r = reduceByLn2(m, clamped, exponent.n);
   if (low) r = m.add(r, low);
+  Value one = m.constant(1.0);
   Value q = m.isDouble ? m.polynomial(r, expDouble) : m.polynomial(r, expSingle);
-  Value p = m.add(m.fma(m.mul(r, r), q, r), m.constant(1.0));
-  return m.scale(p, exponent);
+  return m.scale(m.fma(r, m.fma(r, q, one), one), exponent);
 }
 
 Value lintel::buildExp2(MathBuilder &m, Value x, Value low) {
   Value clamped = m.atMost(m.atLeast(x, m.pick(-151.0, -1076.0)), m.pick(129.0, 1025.0));
-  Value exponent;
-  Value n = m.roundProduct(clamped, 1.0, exponent);
-  Value r = m.sub(clamped, n);
+  MathBuilder::Exponent exponent = m.roundExponent(clamped, 1.0);
+  Value r = m.sub(clamped, exponent.n);
   if (low) r = m.add(r, low);
   Value q = m.isDouble ? m.polynomial(r, exp2Double) : m.polynomial(r, exp2Single);
   return m.scale(m.fma(r, q, m.constant(1.0)), exponent);

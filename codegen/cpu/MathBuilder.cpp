@@ -23,9 +23,19 @@ Value MathBuilder::integer(int64_t value) {
 Value MathBuilder::infinity() { return constant(std::numeric_limits<double>::infinity()); }
 Value MathBuilder::nan() { return constant(std::numeric_limits<double>::quiet_NaN()); }
 
-Value MathBuilder::scale(Value a, Value n) {
-  Value half = shiftRight(n, 1);
-  return mul(mul(a, powerOfTwo(half)), powerOfTwo(subInt(n, half)));
+// Twice the bias goes into the rounding constant, so that the low bits hold n + 2 bias. Half of that, rounded down, is
+// the biased exponent of one factor, and the rest that of the other; the constant's own bits lie where the shift drops
+// them.
+MathBuilder::Exponent MathBuilder::roundExponent(Value a, double b) {
+  Value magic = constant(roundingMagic() + 2 * exponentBias());
+  Value shifted = fma(a, b, magic);
+  return {sub(shifted, magic), bits(shifted)};
+}
+
+Value MathBuilder::scale(Value a, const Exponent &exponent) {
+  Value half = shiftRightLogical(exponent.bits, 1);
+  Value rest = subInt(exponent.bits, half);
+  return mul(mul(a, fromBits(shiftLeft(half, mantissaBits()))), fromBits(shiftLeft(rest, mantissaBits())));
 }
 
 Value MathBuilder::toFloat(Value n) {

@@ -86,6 +86,7 @@ public:
   Value subInt(Value a, Value b) { return mlir::arith::SubIOp::create(builder, loc, a, b); }
   Value andInt(Value a, int64_t b) { return mlir::arith::AndIOp::create(builder, loc, a, integer(b)); }
   Value shiftLeft(Value a, int by) { return mlir::arith::ShLIOp::create(builder, loc, a, integer(by)); }
+  Value shiftRightLogical(Value a, int by) { return mlir::arith::ShRUIOp::create(builder, loc, a, integer(by)); }
   Value shiftRight(Value a, int by) { return mlir::arith::ShRSIOp::create(builder, loc, a, integer(by)); }
   Value notZero(Value a) {
     return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ne, a, integer(0));
@@ -93,12 +94,19 @@ public:
 
   /// 2^n for an integer n in the range of normal numbers.
   Value powerOfTwo(Value n) { return fromBits(shiftLeft(addInt(n, integer(exponentBias())), mantissaBits())); }
-  /// a * 2^n, correctly rounded once, for any n of at most twice the exponent's range (two steps: the first is exact).
-  Value scale(Value a, Value n);
   /// A small integer as a float, without the conversion that AVX2 lacks for 64 bits.
   Value toFloat(Value n);
   /// Nearest integer to a*b as a float, and as an integer in `asInt`; |a*b| < 2^(mantissaBits-1).
   Value roundProduct(Value a, double b, Value &asInt);
+
+  /// An integer n ready to scale by: n = round(a*b) as a float, and bits from which 2^n is made in two factors, as n
+  /// may lie outside the range of exponents by as much again.
+  struct Exponent {
+    Value n, bits;
+  };
+  Exponent roundExponent(Value a, double b);
+  /// a * 2^n with one rounding (the first of the two factors is exact), so that denormal results come out right.
+  Value scale(Value a, const Exponent &exponent);
 
   /// c[0] + c[1] x + ... by Horner's rule.
   Value polynomial(Value x, llvm::ArrayRef<double> coefficients);
