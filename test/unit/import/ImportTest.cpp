@@ -140,17 +140,58 @@ TEST(Import, AgreesWithHalideWithoutTransposes) {
   }
 }
 
-// Strides that are arguments, one of them larger than 32 bits: rows of both arrays lie 2^31 + 64 elements apart in a
-// mapping that is mostly never touched.
-TEST(Import, OpenStridesAreIndices) {
-  const StatementCase *open = nullptr;
+const StatementCase &statement(const char *name) {
   for (const StatementCase &c : statements())
-    if (std::string(c.name) == "open-strides") open = &c;
-  ASSERT_NE(open, nullptr);
+    if (std::string(c.name) == name) return c;
+  ADD_FAILURE() << "no statement " << name;
+  return statements().front();
+}
+
+// Offsets are computed in `index`, by rules of its own: Euclidean for every sign, and zero where the divisor is.
+TEST(Import, OffsetsDivideAsHalideDoes) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::Location loc = mlir::UnknownLoc::get(&context);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
-  auto stage = importStmt(*module, open->build(), "stage", {}, loc);
+  auto stage = importStmt(*module, statement("euclid").build(), "stage", {}, loc);
+  ASSERT_TRUE(succeeded(stage));
+  CompiledStage compiled(*module, stage->fn);
+  ASSERT_EQ(compiled.error, "");
+  auto mod = [](int64_t x, int64_t y) { return y == 0 ? 0 : ((x % y) + std::abs(y)) % std::abs(y); };
+  auto div = [&](int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; };
+  const int64_t middle = 1000;
+  for (int64_t n = -40; n <= 40; ++n) {
+    std::vector<float> memory(2 * middle);
+    for (int64_t i = 0; i < 2 * middle; ++i) memory[i] = float(i - middle);
+    compiled({{memory.data() + middle, 0}, {nullptr, n}});
+    int64_t at = div(n, 6) * 32 + mod(n, 6) + (n >> 2) + (n & 7) + div(5, n) + mod(n, n - 2) + div(9, -n);
+    EXPECT_EQ(memory[middle + 900], float(at)) << "n = " << n;
+  }
+}
+
+TEST(Import, ExternFunctionsOfOurs) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlir::Location loc = mlir::UnknownLoc::get(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
+  auto stage = importStmt(*module, statement("extern-lintel").build(), "stage", {}, loc);
+  ASSERT_TRUE(succeeded(stage));
+  CompiledStage compiled(*module, stage->fn);
+  ASSERT_EQ(compiled.error, "");
+  std::vector<float> memory(16);
+  for (int i = 0; i < 16; ++i) memory[i] = 0.1f * float(i);
+  std::vector<float> before = memory;
+  compiled({{memory.data(), 0}, {nullptr, 0}});
+  for (int i = 0; i < 8; ++i)
+    EXPECT_NEAR(memory[i], std::log1p(before[i]) + std::expm1(before[i]) + std::erf(before[i]), 1e-6) << i;
+  EXPECT_EQ(memory[9], std::fma(memory[0], memory[1], memory[2]));
+}
+
+// Strides that are arguments, one of them larger than 32 bits: rows of both arrays lie 2^31 + 64 elements apart in a
+// mapping that is mostly never touched.
+TEST(Import, OpenStridesAreIndices) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlir::Location loc = mlir::UnknownLoc::get(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
+  auto stage = importStmt(*module, statement("open-strides").build(), "stage", {}, loc);
   ASSERT_TRUE(succeeded(stage));
   ASSERT_EQ(stage->strides.size(), 2u);
   EXPECT_EQ(stage->strides[0].buffer, 0u);

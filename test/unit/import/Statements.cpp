@@ -25,10 +25,12 @@ LoweredFunc around(Stmt body) {
   return LoweredFunc("stage", arguments, body, LinkageType::External);
 }
 Expr n() { return Variable::make(Int(32), "n"); }
-Stmt store(Expr value, Expr index, Expr predicate = const_true()) {
+Stmt store(Expr value, Expr index, Expr predicate = Expr()) {
+  if (!predicate.defined()) predicate = const_true(index.type().lanes());
   return Store::make("a", value, index, Parameter(), predicate, ModulusRemainder());
 }
-Expr load(Expr index, Expr predicate = const_true()) {
+Expr load(Expr index, Expr predicate = Expr()) {
+  if (!predicate.defined()) predicate = const_true(index.type().lanes());
   return Load::make(Float(32, index.type().lanes()), "a", index, Buffer<>(), Parameter(), predicate,
                     ModulusRemainder());
 }
@@ -113,6 +115,23 @@ LoweredFunc shuffles() {
   return around(s);
 }
 
+// A stride known only at run time, and one that no dense load serves.
+LoweredFunc stridedScalars() {
+  return around(Block::make(store(load(Ramp::make(0, n(), 4)), Ramp::make(64, 1, 4)),
+                            store(load(Ramp::make(0, 5, 4)), Ramp::make(1, n(), 4))));
+}
+LoweredFunc everyOther() { return around(store(load(Ramp::make(n(), 2, 4)), Ramp::make(64, 1, 4))); }
+LoweredFunc oneForAll() { return around(store(load(Broadcast::make(n(), 4)), Ramp::make(64, 1, 4))); }
+LoweredFunc casesOfCall() {
+  Expr chosen = Call::make(Float(32), Call::if_then_else, {n() < 4, load(0), load(n())}, Call::PureIntrinsic);
+  Expr second = Call::make(Float(32), Call::return_second, {load(1), load(2)}, Call::PureIntrinsic);
+  return around(Block::make(store(likely(chosen), 3), store(second, 4)));
+}
+LoweredFunc euclid() {
+  Expr at = (n() / 6) * 32 + n() % 6 + (n() >> 2) + (n() & 7) + 5 / n() + n() % (n() - 2) + 9 / (n() * -1);
+  return around(store(load(at), 900));
+}
+
 LoweredFunc parallelPipeline() {
   Func f("f");
   f(x, y) = cast<float>(x + y);
@@ -153,7 +172,10 @@ const std::vector<StatementCase> &lintel::testing::statements() {
       {"atomic", atomic},
       {"atomic-mutex", atomicMutex},
       {"barrier", barrier},
+      {"call", casesOfCall},
+      {"euclid", euclid},
       {"evaluate", evaluate},
+      {"every-other", everyOther},
       {"extern-lintel", lintelExtern},
       {"extern-unknown", unknownExtern},
       {"for", forSerial},
@@ -163,6 +185,7 @@ const std::vector<StatementCase> &lintel::testing::statements() {
       {"fork", fork},
       {"if", ifThenElse},
       {"let", letNodes},
+      {"one-for-all", oneForAll},
       {"open-bounds", openBounds},
       {"open-strides", openStrides},
       {"parallel-pipeline", parallelPipeline},
@@ -171,6 +194,7 @@ const std::vector<StatementCase> &lintel::testing::statements() {
       {"provide", provide},
       {"realize", realize},
       {"shuffle", shuffles},
+      {"strided-scalars", stridedScalars},
       {"string", stringNode},
       {"unbound-variable", unbound},
       {"undef", undefined},
