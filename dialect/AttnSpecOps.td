@@ -69,7 +69,7 @@ def Attn_AttendOp : Attn_ValueOp<"attend", [SingleBlock]> {
   let regions = (region SizedRegion<1>:$weights, AnyRegion:$normalizer);
   let assemblyFormat = [{
     $q `,` $k `,` $v (`causal` $causal^)? `:` type($q) `,` type($k) `,` type($v) `->` type($result)
-    `weights` $weights `normalizer` $normalizer attr-dict
+    `weights` $weights (`normalizer` $normalizer^)? attr-dict
   }];
   let hasRegionVerifier = 1;
 }

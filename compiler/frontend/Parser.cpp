@@ -103,8 +103,12 @@ bool Parser::startsStatement(size_t i) const {
   if (kind(i) != TokenKind::Name) return false;
   llvm::StringRef word = text(tokens[std::min(i, tokens.size() - 1)]);
   if (kind(i + 1) == TokenKind::Assign) return true;
-  // `token q`, `let y`, `attention x`: two names in a row are no expression.
-  return (statementKind(word) || word == "attention") && kind(i + 1) == TokenKind::Name;
+  // `token q`, `decay 3`, `attention x`: two operands in a row are no expression. `weights(q, k) = ` could begin as
+  // one, but there is no such function.
+  std::optional<StatementKind> statement = statementKind(word);
+  if (kind(i + 1) == TokenKind::LParen)
+    return statement && (keyword(*statement).starts_with("feature") || *statement == StatementKind::Weights);
+  return (statement || word == "attention") && (kind(i + 1) == TokenKind::Name || kind(i + 1) == TokenKind::Number);
 }
 
 void Parser::advance() {

@@ -414,6 +414,8 @@ void OperatorChecker::checkWeights(Statement &statement, const ValueType &q, con
 void OperatorChecker::checkShortForm() {
   for (auto &statement : op.statements)
     if (statement->kind == StatementKind::Let) checkLet(*statement);
+  for (auto &statement : op.statements)
+    if (statement->kind == StatementKind::Assign) checkAssign(*statement); // always an error here
   collectShortForm();
   ShortForm &form = op.shortForm;
   form.q = shortInput("q");
@@ -515,9 +517,16 @@ void OperatorChecker::run() {
   declareDimensions();
   declareNames();
   declareBuiltins();
+  // `decay = g` is a slip of the pen in the short form, not a recurrence.
+  auto isSlip = [&](const Statement &statement) {
+    static constexpr llvm::StringRef words[] = {"scale",     "decay",     "normalize", "feature",
+                                                "feature_q", "feature_k", "weights"};
+    return statement.kind == StatementKind::Assign && llvm::is_contained(words, statement.name);
+  };
   const Statement *first = nullptr;
   for (auto &statement : op.statements)
-    if (!first && (statement->kind == StatementKind::State || statement->kind == StatementKind::Assign))
+    if (!first &&
+        (statement->kind == StatementKind::State || (statement->kind == StatementKind::Assign && !isSlip(*statement))))
       first = statement.get();
   if (first) checkRecurrence(*first);
   else checkShortForm();
