@@ -258,10 +258,7 @@ bool Importer::importMath(const Call *op) {
 }
 
 void Importer::visit(const Call *op) {
-  if (op->name == Call::buffer_get_stride) {
-    result = arith::IndexCastOp::create(b, b.getI32Type(), strideArgument(op));
-    return;
-  }
+  if (op->name == Call::buffer_get_stride) refuse("value " + text(Halide::Expr(op)) + " " + wideFault);
   if (llvm::StringRef(op->name).starts_with("_halide_buffer_")) {
     std::string handle = op->args.empty() ? std::string() : text(op->args[0]);
     std::string what = op->name == Call::buffer_get_min || op->name == Call::buffer_get_extent ? "bounds" : op->name;

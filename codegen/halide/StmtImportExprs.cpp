@@ -4,6 +4,9 @@ using namespace lintel::detail;
 using namespace mlir;
 using hi::IRNodeType;
 
+const char *const lintel::detail::wideFault =
+    "computes with a stride that is not fixed, outside of what is done in index; give the stride with set_stride";
+
 static constexpr auto nsw = arith::IntegerOverflowFlags::nsw;
 
 //===-- Values ----------------------------------------------------------------------------------------------------===//
@@ -198,8 +201,7 @@ Value Importer::evalIndexVector(const Halide::Expr &e) {
                                               hi::Call::promise_clamped, hi::Call::unsafe_promise_clamped}))
       return evalIndexVector(op->args[0]);
   }
-  if (isWide(e) && !e.as<hi::Variable>())
-    refuse("offset " + text(e) + " computes with a stride that is not fixed; give it with set_stride");
+  if (isWide(e) && !e.as<hi::Variable>()) refuse("offset " + text(e) + " " + wideFault);
   return arith::IndexCastOp::create(b, type, eval(e));
 }
 
@@ -219,6 +221,7 @@ void Importer::visit(const hi::StringImm *op) { refuse("string \"" + op->value +
 void Importer::visit(const hi::Variable *op) {
   const Binding *binding = lookup(op->name);
   if (!binding) refuse("variable '" + op->name + "' is bound nowhere");
+  if (binding->wide && !binding->value) refuse("value '" + op->name + "' " + wideFault);
   result = binding->value ? binding->value : Value(arith::IndexCastOp::create(b, typeOf(op->type), binding->index));
 }
 

@@ -29,6 +29,8 @@ using mlir::Value;
 struct ImportError {
   std::string message;
 };
+/// End of the message where a stride argument would have to be narrowed to 32 bits.
+extern const char *const wideFault;
 [[noreturn]] void refuse(const std::string &message);
 
 /// What Halide knows nothing of while it prints: an Expr or Type as text, for messages.

@@ -48,6 +48,7 @@ TEST(ImportRefusal, NamesTheNode) {
       {"parallel-pipeline", "parallel loop in a stage: the split over threads is made outside of Halide"},
       {"provide", "provide node of 'f' is not lowered"},
       {"realize", "realize node of 'f' is not lowered"},
+      {"stride-as-number", "computes with a stride that is not fixed"},
       {"string", "string \"text\" has no import"},
       {"unbound-variable", "variable 'nowhere' is bound nowhere"},
       {"undef", "undef that lowering did not remove"},

@@ -140,6 +140,40 @@ LoweredFunc parallelPipeline() {
   f.parallel(y);
   return lowered(f, {});
 }
+LoweredFunc vectorizedExtern() {
+  ImageParam a(Float(32), 1, "a");
+  a.dim(0).set_bounds(0, 32);
+  Func f("f");
+  f(x) = Call::make(Float(32), "lintel_log1p_f32", {a(x)}, Call::PureExtern);
+  f.output_buffer().dim(0).set_bounds(0, 32);
+  f.vectorize(x, 8);
+  return lowered(f, {a});
+}
+// A stride that is used as a number, in i32 vectors.
+LoweredFunc strideAsNumber() {
+  ImageParam a(Int(32), 2, "a");
+  a.dim(0).set_bounds(0, 32);
+  a.dim(1).set_bounds(0, 32);
+  Func f("f");
+  f(x, y) = a(x, y) + a.dim(1).stride();
+  f.output_buffer().dim(0).set_bounds(0, 32);
+  f.output_buffer().dim(1).set_bounds(0, 16).set_stride(32);
+  f.vectorize(x, 8);
+  return lowered(f, {a});
+}
+// Rows chosen by data: the offsets of a gather take the stride in.
+LoweredFunc gatherRows() {
+  ImageParam a(Float(32), 2, "a"), rows(Int(32), 1, "rows");
+  a.dim(0).set_bounds(0, 8);
+  a.dim(1).set_bounds(0, 64);
+  rows.dim(0).set_bounds(0, 16);
+  Func f("f");
+  f(x, y) = a(y, clamp(rows(x), 0, 63));
+  f.output_buffer().dim(0).set_bounds(0, 16);
+  f.output_buffer().dim(1).set_bounds(0, 8).set_stride(16);
+  f.vectorize(x, 8);
+  return lowered(f, {a, rows});
+}
 LoweredFunc openBounds() {
   ImageParam weights(Float(32), 1, "weights");
   Func f("f");
@@ -178,11 +212,13 @@ const std::vector<StatementCase> &lintel::testing::statements() {
       {"every-other", everyOther},
       {"extern-lintel", lintelExtern},
       {"extern-unknown", unknownExtern},
+      {"extern-vectorized", vectorizedExtern},
       {"for", forSerial},
       {"for-gpu", forGpu},
       {"for-parallel", forParallel},
       {"for-vectorized", forVectorized},
       {"fork", fork},
+      {"gather-rows", gatherRows},
       {"if", ifThenElse},
       {"let", letNodes},
       {"one-for-all", oneForAll},
@@ -194,6 +230,7 @@ const std::vector<StatementCase> &lintel::testing::statements() {
       {"provide", provide},
       {"realize", realize},
       {"shuffle", shuffles},
+      {"stride-as-number", strideAsNumber},
       {"strided-scalars", stridedScalars},
       {"string", stringNode},
       {"unbound-variable", unbound},
