@@ -1,0 +1,119 @@
+#include "codegen/halide/KernelToLoops.h"
+#include "codegen/halide/LoopWriter.h"
+
+using namespace mlir;
+using namespace lintel;
+
+LogicalResult LoopWriter::writeLoop(Operation *loop) {
+  OpBuilder::InsertionGuard guard(b);
+  Block &block = loop->getRegion(0).front();
+  auto scan = dyn_cast<ScanOp>(loop);
+  auto pairs = dyn_cast<PairsOp>(loop);
+  ValueRange init = scan ? ValueRange(scan.getInit()) : ValueRange(pairs.getInit());
+  SmallVector<Buffer> carried;
+  for (auto [k, v] : llvm::enumerate(init)) {
+    auto from = bufferOf(v);
+    if (failed(from)) return failure();
+    Buffer buffer = *from;
+    // Memory that nobody else looks at again is taken over, all other is copied.
+    if (!from->ours || !v.hasOneUse() || llvm::count(init, v) > 1) {
+      auto sizes = cast<RealType>(v.getType()).getSizes();
+      auto made = allocate(sizes, compute);
+      if (failed(made)) return failure();
+      copy(*made, *from, sizes);
+      buffer = *made;
+    }
+    carried.push_back(buffer);
+    buffers[block.getArgument(k + 1)] = buffer;
+    buffers[loop->getResult(k)] = buffer;
+  }
+  Value zero = index(0), chunk = index(scan ? scan.getChunk() : pairs.getChunk()), low = zero, high = steps;
+  auto down = [&](Value x, int64_t by) { return arith::MulIOp::create(b, loc, arith::DivUIOp::create(b, loc, x, index(by)), index(by)).getResult(); };
+  if (scan && scan.getMode() == ScanMode::Whole) high = down(steps, scan.getChunk());
+  if (scan && scan.getMode() == ScanMode::Rest) low = down(steps, scan.getFrom());
+  if (pairs) {
+    Value t = indices.lookup(pairs.getT());
+    if (pairs.getCausal()) high = arith::MinSIOp::create(b, loc, steps, arith::AddIOp::create(b, loc, t, index(pairs.getQueries())));
+    if (pairs.getWindow() > 0)
+      low = down(arith::MaxSIOp::create(b, loc, zero, arith::SubIOp::create(b, loc, t, index(pairs.getWindow() - 1))), pairs.getChunk());
+  }
+  auto loops = scf::ForOp::create(b, loc, low, high, chunk);
+  b.setInsertionPointToStart(loops.getBody());
+  Value at = loops.getInductionVar();
+  if (pairs && pairs.getDescending()) {
+    // low + (the last block's start - at)
+    Value blocks = arith::CeilDivUIOp::create(b, loc, arith::SubIOp::create(b, loc, high, low), chunk);
+    Value last = arith::AddIOp::create(b, loc, low, arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, blocks, index(1)), chunk));
+    at = arith::AddIOp::create(b, loc, low, arith::SubIOp::create(b, loc, last, at));
+  }
+  indices[block.getArgument(0)] = at;
+  // Which stages write the next carried value over the last one.
+  DenseSet<Operation *> taken;
+  for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
+    auto stage = v.getDefiningOp<StageOp>();
+    if (stage && stage->getBlock() == &block && canOverwrite(stage, block.getArgument(k + 1)) && taken.insert(stage).second)
+      overwrites[stage] = block.getArgument(k + 1);
+  }
+  return writeBlock(block, [&](ArrayRef<Value> next) -> LogicalResult {
+    for (auto [k, v] : llvm::enumerate(next)) {
+      auto it = v.getDefiningOp() ? overwrites.find(v.getDefiningOp()) : overwrites.end();
+      if (v == block.getArgument(k + 1) || (it != overwrites.end() && it->second == block.getArgument(k + 1))) continue;
+      auto from = bufferOf(v);
+      if (failed(from)) return failure();
+      copy(carried[k], *from, cast<RealType>(v.getType()).getSizes());
+    }
+    return success();
+  }, carried);
+}
+
+LogicalResult LoopWriter::writeBlock(Block &block, llvm::function_ref<LogicalResult(ArrayRef<Value>)> atEnd, ArrayRef<Buffer> carried) {
+  StageGroups groupsHere = groupsOf(block);
+  for (RowsOp rows : block.getOps<RowsOp>())
+    if (!rows->use_empty() && failed(writeRows(rows))) return failure();
+  for (EmitOp emit : block.getOps<EmitOp>()) prepareEmit(emit);
+  for (Operation &op : block.without_terminator()) {
+    if (auto stage = dyn_cast<StageOp>(op)) {
+      auto &group = groupsHere[stage.getGroup()];
+      if (group.back() == stage && failed(runGroup(group))) return failure();
+    } else if (isa<ScanOp, PairsOp>(op)) {
+      if (failed(writeLoop(&op))) return failure();
+    }
+  }
+  for (EmitOp emit : block.getOps<EmitOp>())
+    if (failed(finishEmit(emit))) return failure();
+  SmallVector<Value> next(block.getTerminator()->getOperands());
+  return atEnd(next);
+}
+
+LogicalResult LoopWriter::run() {
+  createFunction();
+  // All states first: their start is read before anything could be written over it.
+  for (Value state : kernel.getBody().front().getArguments().drop_front(inputs.size()))
+    if (failed(bufferOf(state))) return failure();
+  auto end = [&](ArrayRef<Value> last) -> LogicalResult {
+    for (auto [s, v] : llvm::enumerate(last)) {
+      auto from = bufferOf(v);
+      if (failed(from)) return failure();
+      auto choice = scf::IfOp::create(b, loc, states[s].hasOut, false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(choice.thenBlock());
+      Buffer to{states[s].out, {compute, false, false}, {}, false};
+      copy(to, *from, cast<RealType>(v.getType()).getSizes());
+    }
+    return success();
+  };
+  if (failed(writeBlock(kernel.getBody().front(), end, {}))) return failure();
+  func::ReturnOp::create(b, loc);
+  result.scratchBytes = plan.total();
+  return success();
+}
+
+FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
+  MLIRContext *context = request.kernel->getContext();
+  context->loadDialect<arith::ArithDialect, func::FuncDialect, memref::MemRefDialect, scf::SCFDialect>();
+  LoopsResult result;
+  result.loops = ModuleOp::create(KernelOp(request.kernel).getLoc());
+  LoopWriter writer(request, result);
+  if (failed(writer.run())) return failure();
+  return std::move(result);
+}

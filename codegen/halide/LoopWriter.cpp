@@ -1,0 +1,294 @@
+#include "codegen/halide/LoopWriter.h"
+
+using namespace mlir;
+using namespace lintel;
+
+LoopWriter::LoopWriter(const LoopsRequest &request, LoopsResult &result)
+    : request(request), result(result), kernel(request.kernel), loc(kernel.getLoc()), b(kernel.getContext()),
+      compute(request.dtype == LINTEL_F64 ? LINTEL_F64 : LINTEL_F32) {}
+
+Type LoopWriter::elementType(lintel_dtype dtype) {
+  switch (dtype) {
+  case LINTEL_F64: return b.getF64Type();
+  case LINTEL_F32: return b.getF32Type();
+  case LINTEL_F16: return b.getF16Type();
+  case LINTEL_BF16: return b.getBF16Type();
+  }
+  return b.getF32Type();
+}
+
+MemRefType LoopWriter::memrefType(lintel_dtype dtype) {
+  return MemRefType::get({ShapedType::kDynamic}, elementType(dtype), StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
+}
+
+Value LoopWriter::slice(Value base, Value offset) {
+  // The size tells nothing; what lies behind is known to the one who slices.
+  auto type = cast<MemRefType>(base.getType());
+  Value size = index(int64_t(1) << 62);
+  return memref::SubViewOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, type.getElementType(), StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1})),
+                                   base, ArrayRef<OpFoldResult>{offset}, ArrayRef<OpFoldResult>{size}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+}
+
+void LoopWriter::createFunction() {
+  SmallVector<Type> types;
+  Type idx = b.getIndexType(), flag = b.getI1Type();
+  for (size_t i = 0; i < kernel.getInputs().size(); ++i) types.append({memrefType(request.dtype), idx, idx});
+  for (size_t s = 0; s < kernel.getStates().size(); ++s) types.append({memrefType(compute), memrefType(compute), flag, flag});
+  types.append({memrefType(request.dtype), idx, idx, idx, MemRefType::get({ShapedType::kDynamic}, b.getI8Type())});
+  b.setInsertionPointToEnd(result.loops->getBody());
+  body = func::FuncOp::create(b, loc, request.entry + "_body", b.getFunctionType(types, {}));
+  body.setPrivate();
+  body->setAttr("lintel.entry", b.getStringAttr(request.entry));
+  body->setAttr("lintel.inputs", b.getI64IntegerAttr(kernel.getInputs().size()));
+  body->setAttr("lintel.states", b.getI64IntegerAttr(kernel.getStates().size()));
+  Block *entry = body.addEntryBlock();
+  unsigned at = 0;
+  auto next = [&] { return entry->getArgument(at++); };
+  for (size_t i = 0; i < kernel.getInputs().size(); ++i) {
+    Value base = next(), step = next(), row = next();
+    inputs.push_back({base, step, row});
+  }
+  for (size_t s = 0; s < kernel.getStates().size(); ++s) {
+    Value in = next(), o = next(), hasIn = next(), hasOut = next();
+    states.push_back({in, o, hasIn, hasOut});
+  }
+  out = next();
+  outStep = next();
+  steps = next();
+  position = next();
+  scratch = next();
+  b.setInsertionPointToEnd(entry);
+  given = index(0);
+  for (State &s : states) given = arith::MaxSIOp::create(b, loc, given, arith::IndexCastUIOp::create(b, loc, idx, s.hasIn));
+}
+
+FailureOr<LoopWriter::Buffer> LoopWriter::allocate(ArrayRef<int64_t> sizes, lintel_dtype dtype) {
+  int64_t n = 1, bytes = dtype == LINTEL_F64 ? 8 : dtype == LINTEL_F32 ? 4 : 2;
+  for (int64_t s : sizes) n *= s;
+  auto offset = plan.allocate(n * bytes);
+  if (!offset) return fail("expected scratch memory below 2^63 bytes");
+  Value view = memref::ViewOp::create(b, loc, MemRefType::get({n}, elementType(dtype)), scratch, index(*offset), ValueRange());
+  Buffer buffer{memref::CastOp::create(b, loc, memrefType(dtype), view), {dtype, false, true}, {}, dtype == compute};
+  return buffer;
+}
+
+FailureOr<LoopWriter::Buffer> LoopWriter::bufferOf(Value v) {
+  if (auto it = buffers.find(v); it != buffers.end()) return it->second;
+  auto arg = dyn_cast<BlockArgument>(v);
+  if (!arg || arg.getOwner() != &kernel.getBody().front()) return fail("a value of the kernel has no place in memory");
+  unsigned n = arg.getArgNumber();
+  auto sizes = cast<RealType>(v.getType()).getSizes();
+  if (n < inputs.size()) {
+    Buffer buffer{inputs[n].base, {request.dtype, sizes.size() > 1, false}, {}, false};
+    if (sizes.size() > 1) buffer.strides.push_back(inputs[n].row);
+    return buffers[v] = buffer;
+  }
+  // A state: its value at the start, in scratch.
+  OpBuilder::InsertionGuard guard(b);
+  State &state = states[n - inputs.size()];
+  auto buffer = allocate(sizes, compute);
+  if (failed(buffer)) return failure();
+  auto choice = scf::IfOp::create(b, loc, state.hasIn, /*withElseRegion=*/true);
+  Value count = index(cast<RealType>(v.getType()).getNumElements());
+  for (bool has : {true, false}) {
+    b.setInsertionPointToStart(has ? choice.thenBlock() : choice.elseBlock());
+    auto loop = scf::ForOp::create(b, loc, index(0), count, index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    Value x = has ? memref::LoadOp::create(b, loc, state.in, loop.getInductionVar()).getResult()
+                  : arith::ConstantOp::create(b, loc, b.getFloatAttr(elementType(compute), 0)).getResult();
+    memref::StoreOp::create(b, loc, x, buffer->base, loop.getInductionVar());
+  }
+  return buffers[v] = *buffer;
+}
+
+/// Element by element, converting; both dense or strided.
+void LoopWriter::copy(const Buffer &to, const Buffer &from, ArrayRef<int64_t> sizes) {
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Value> at;
+  for (int64_t size : sizes) {
+    auto loop = scf::ForOp::create(b, loc, index(0), index(size), index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    at.push_back(loop.getInductionVar());
+  }
+  auto address = [&](const Buffer &buffer) {
+    Value offset = index(0);
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      int64_t dense = 1;
+      for (size_t e = d + 1; e < sizes.size(); ++e) dense *= sizes[e];
+      Value stride = d < buffer.strides.size() ? buffer.strides[d] : index(dense);
+      offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, at[d], stride));
+    }
+    return offset;
+  };
+  Value x = memref::LoadOp::create(b, loc, from.base, address(from));
+  Type want = elementType(to.layout.dtype), have = x.getType();
+  if (want != have) x = have.getIntOrFloatBitWidth() < want.getIntOrFloatBitWidth() ? arith::ExtFOp::create(b, loc, want, x).getResult() : arith::TruncFOp::create(b, loc, want, x).getResult();
+  memref::StoreOp::create(b, loc, x, to.base, address(to));
+}
+
+/// `count` rows of `rowSizes`, dense in `to` where `fromRow` is given and in `from` else; source rows past `clamp` (if given) repeat it.
+void LoopWriter::copyRows(Value to, Value toStride, Value from, Value fromStride, Value count, Value clamp, ArrayRef<int64_t> rowSizes, Value fromRow) {
+  OpBuilder::InsertionGuard guard(b);
+  auto rows = scf::ForOp::create(b, loc, index(0), count, index(1));
+  b.setInsertionPointToStart(rows.getBody());
+  Value i = rows.getInductionVar(), source = i;
+  if (clamp) source = arith::MinSIOp::create(b, loc, i, clamp);
+  Value a = arith::MulIOp::create(b, loc, i, toStride), c = arith::MulIOp::create(b, loc, source, fromStride);
+  int64_t inner = rowSizes.empty() ? 1 : rowSizes.back();
+  if (rowSizes.size() == 2) {
+    auto loop = scf::ForOp::create(b, loc, index(0), index(rowSizes[0]), index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    a = arith::AddIOp::create(b, loc, a, arith::MulIOp::create(b, loc, loop.getInductionVar(), index(inner)));
+    c = arith::AddIOp::create(b, loc, c, arith::MulIOp::create(b, loc, loop.getInductionVar(), fromRow ? fromRow : index(inner)));
+  }
+  auto loop = scf::ForOp::create(b, loc, index(0), index(inner), index(1));
+  b.setInsertionPointToStart(loop.getBody());
+  Value e = loop.getInductionVar();
+  Value x = memref::LoadOp::create(b, loc, from, arith::AddIOp::create(b, loc, c, e).getResult());
+  memref::StoreOp::create(b, loc, x, to, arith::AddIOp::create(b, loc, a, e).getResult());
+}
+
+/// Whether a chunk at `t` may reach past the end.
+bool LoopWriter::isPartial(Value t) {
+  Operation *loop = cast<BlockArgument>(t).getOwner()->getParentOp();
+  auto scan = dyn_cast<ScanOp>(loop);
+  return !scan || scan.getMode() == ScanMode::Blocks;
+}
+
+LogicalResult LoopWriter::writeRows(RowsOp rows) {
+  unsigned n = cast<BlockArgument>(rows.getX()).getArgNumber();
+  Input &input = inputs[n];
+  auto sizes = rows.getType().getSizes();
+  ArrayRef<int64_t> row = ArrayRef<int64_t>(sizes).drop_front();
+  Value t = indices.lookup(rows.getT()), count = index(sizes[0]);
+  Value base = slice(input.base, arith::MulIOp::create(b, loc, t, input.step));
+  Value last = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, steps, t), index(1));
+  int64_t each = 1;
+  for (int64_t s : row) each *= s;
+  if (row.empty()) {
+    // One number a step lies strided; a dense copy is a handful of moves.
+    auto tile = allocate(sizes, request.dtype);
+    if (failed(tile)) return failure();
+    copyRows(tile->base, index(1), base, input.step, count, isPartial(rows.getT()) ? last : Value(), row, {});
+    buffers[rows.getResult()] = *tile;
+    return success();
+  }
+  Buffer buffer{base, {request.dtype, true, false}, {input.step}, false};
+  if (row.size() == 2) buffer.strides.push_back(input.row);
+  if (isPartial(rows.getT())) {
+    auto tile = allocate(sizes, request.dtype);
+    if (failed(tile)) return failure();
+    Value whole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, arith::AddIOp::create(b, loc, t, count), steps);
+    SmallVector<Value> direct{base}, copied{tile->base, index(each)};
+    direct.append(buffer.strides);
+    if (row.size() == 2) copied.push_back(index(row[1]));
+    auto choice = scf::IfOp::create(b, loc, ValueRange(direct).getTypes(), whole, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    scf::YieldOp::create(b, loc, direct);
+    b.setInsertionPointToStart(choice.elseBlock());
+    copyRows(tile->base, index(each), base, input.step, count, last, row, row.size() == 2 ? input.row : Value());
+    scf::YieldOp::create(b, loc, copied);
+    buffer.base = choice.getResult(0);
+    buffer.strides.assign(choice.getResults().begin() + 1, choice.getResults().end());
+  }
+  buffers[rows.getResult()] = buffer;
+  return success();
+}
+
+/// Lets a stage write its rows where the output lies, if nothing else reads them.
+void LoopWriter::prepareEmit(EmitOp emit) {
+  auto stage = emit.getX().getDefiningOp<StageOp>();
+  if (!stage || !stage->hasOneUse() || stage.getType().getRank() != 2 || isPartial(emit.getT()) || stage->getBlock() != emit->getBlock()) return;
+  Value t = indices.lookup(emit.getT());
+  Buffer buffer{slice(out, arith::MulIOp::create(b, loc, t, outStep)), {request.dtype, true, false}, {outStep}, false};
+  emitTargets[stage] = buffer;
+}
+
+LogicalResult LoopWriter::finishEmit(EmitOp emit) {
+  if (auto stage = emit.getX().getDefiningOp<StageOp>(); stage && emitTargets.count(stage)) return success();
+  auto from = bufferOf(emit.getX());
+  if (failed(from)) return failure();
+  OpBuilder::InsertionGuard guard(b);
+  auto sizes = emit.getX().getType().getSizes();
+  Value t = indices.lookup(emit.getT());
+  Value count = arith::MinSIOp::create(b, loc, index(sizes[0]), arith::SubIOp::create(b, loc, steps, t));
+  auto rows = scf::ForOp::create(b, loc, index(0), count, index(1));
+  b.setInsertionPointToStart(rows.getBody());
+  Value i = rows.getInductionVar();
+  Buffer to{slice(out, arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, t, i), outStep)), {request.dtype, false, false}, {}, false};
+  int64_t each = emit.getX().getType().getNumElements() / sizes[0];
+  Value stride = from->strides.empty() ? index(each) : from->strides[0];
+  Buffer row{slice(from->base, arith::MulIOp::create(b, loc, i, stride)), from->layout, {}, false};
+  copy(to, row, {each});
+  return success();
+}
+
+LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
+  GroupRequest group;
+  group.name = request.entry + "_g" + std::to_string(groups++);
+  group.stages.assign(stages.begin(), stages.end());
+  group.compute = compute;
+  group.target = {request.target.vectorBits, request.target.vectorBits >= 512 || StringRef(request.target.triple).starts_with("aarch64") ? 32u : 16u, compute == LINTEL_F64 ? 64u : 32u};
+  group.triple = request.target.triple;
+  group.features = request.target.features;
+  SmallVector<Buffer> outputs;
+  for (StageOp stage : stages) {
+    if (!isUsedOutside(stage)) continue;
+    Buffer buffer;
+    bool inPlace = false;
+    if (auto it = emitTargets.find(stage); it != emitTargets.end()) buffer = it->second;
+    else if (auto it = overwrites.find(stage); it != overwrites.end()) {
+      buffer = buffers[it->second];
+      inPlace = llvm::any_of(it->second.getUsers(), [&](Operation *user) { return user->getParentOp() == stage; });
+    } else {
+      auto made = allocate(stage.getType().getSizes(), compute);
+      if (failed(made)) return failure();
+      buffer = *made;
+    }
+    group.outputs.push_back({stage, buffer.layout, inPlace});
+    outputs.push_back(buffer);
+    if (!emitTargets.count(stage)) buffers[stage.getResult()] = buffer;
+  }
+  if (outputs.empty()) return success();
+  SmallVector<Value> tensors, captured;
+  collectCaptures(stages, tensors, captured);
+  DenseMap<Value, Buffer> in;
+  for (Value v : tensors) {
+    auto buffer = bufferOf(v);
+    if (failed(buffer)) return failure();
+    in[v] = *buffer;
+  }
+  group.layoutOf = [&](Value v) { return in.lookup(v).layout; };
+  auto built = buildGroup(*result.loops, group);
+  if (failed(built)) return failure();
+  result.halide += built->text + "\n";
+  SmallVector<Value> args;
+  SmallVector<const Buffer *> byArgument;
+  SmallVector<unsigned> ranks;
+  for (Value v : built->tensors) {
+    args.push_back(in[v].base);
+    byArgument.push_back(&in[v]);
+    ranks.push_back(cast<RealType>(v.getType()).getRank());
+  }
+  for (Value v : built->indices) {
+    Value x = v.getType().isIndex() && !v.getDefiningOp<StepsOp>() ? indices.lookup(v) : isa_and_present<StepsOp>(v.getDefiningOp()) ? steps : isa<StartOp>(v.getDefiningOp()) ? position : given;
+    if (!x) return fail("an index of the kernel has no value where a stage uses it");
+    args.push_back(x);
+    byArgument.push_back(nullptr);
+    ranks.push_back(0);
+  }
+  for (auto [buffer, o] : llvm::zip(outputs, group.outputs)) {
+    args.push_back(buffer.base);
+    byArgument.push_back(&buffer);
+    ranks.push_back(StageOp(o.stage).getType().getRank());
+  }
+  for (const StrideArg &s : built->strides) {
+    const Buffer *buffer = byArgument[s.buffer];
+    unsigned axis = ranks[s.buffer] - 1 - s.dim;
+    if (!buffer || axis >= buffer->strides.size()) return fail("a stage needs a stride that its tensor does not have");
+    args.push_back(buffer->strides[axis]);
+  }
+  func::CallOp::create(b, loc, built->fn, args);
+  return success();
+}

@@ -1,0 +1,72 @@
+//===- LoopWriter.h - the loops around the stages -------------------------===//
+// Private to codegen/halide: turns the body of an attn.kernel into one func.func of scf loops, copies and calls of imported groups.
+#ifndef LINTEL_CODEGEN_HALIDE_LOOPWRITER_H
+#define LINTEL_CODEGEN_HALIDE_LOOPWRITER_H
+
+#include "codegen/halide/KernelToLoops.h"
+#include "codegen/halide/MemoryPlan.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace lintel {
+
+class LoopWriter {
+public:
+  LoopWriter(const LoopsRequest &request, LoopsResult &result);
+  mlir::LogicalResult run();
+
+private:
+  /// A tensor in memory: 1-D memref, elements row-major with `strides` for all axes but the innermost (empty: dense).
+  struct Buffer {
+    mlir::Value base;
+    TensorLayout layout;
+    llvm::SmallVector<mlir::Value> strides;
+    bool ours = false; ///< in scratch, of the compute type, dense
+  };
+  struct Input {
+    mlir::Value base, step, row;
+  };
+  struct State {
+    mlir::Value in, out, hasIn, hasOut;
+  };
+
+  void createFunction();
+  mlir::LogicalResult writeBlock(mlir::Block &block, llvm::function_ref<mlir::LogicalResult(llvm::ArrayRef<mlir::Value>)> atEnd, llvm::ArrayRef<Buffer> carried);
+  mlir::LogicalResult writeLoop(mlir::Operation *loop);
+  mlir::LogicalResult runGroup(llvm::ArrayRef<StageOp> stages);
+  mlir::LogicalResult writeRows(RowsOp rows);
+  void prepareEmit(EmitOp emit);
+  mlir::LogicalResult finishEmit(EmitOp emit);
+  mlir::FailureOr<Buffer> bufferOf(mlir::Value v);
+  mlir::FailureOr<Buffer> allocate(llvm::ArrayRef<int64_t> sizes, lintel_dtype dtype);
+  void copy(const Buffer &to, const Buffer &from, llvm::ArrayRef<int64_t> sizes);
+  void copyRows(mlir::Value to, mlir::Value toStride, mlir::Value from, mlir::Value fromStride, mlir::Value count, mlir::Value clamp, llvm::ArrayRef<int64_t> rowSizes,
+                mlir::Value fromRow);
+  mlir::Value slice(mlir::Value base, mlir::Value offset);
+  mlir::Value index(int64_t x) { return mlir::arith::ConstantIndexOp::create(b, loc, x); }
+  mlir::Type elementType(lintel_dtype dtype);
+  mlir::MemRefType memrefType(lintel_dtype dtype);
+  bool isPartial(mlir::Value t);
+  mlir::LogicalResult fail(const llvm::Twine &message) { return emitError(loc, message); }
+
+  const LoopsRequest &request;
+  LoopsResult &result;
+  KernelOp kernel;
+  mlir::Location loc;
+  mlir::OpBuilder b;
+  lintel_dtype compute;
+  mlir::func::FuncOp body;
+  llvm::SmallVector<Input> inputs;
+  llvm::SmallVector<State> states;
+  mlir::Value out, outStep, steps, position, scratch, given;
+  llvm::DenseMap<mlir::Value, Buffer> buffers;
+  llvm::DenseMap<mlir::Value, mlir::Value> indices;
+  llvm::DenseMap<mlir::Operation *, Buffer> emitTargets; ///< stage -> where its rows go
+  llvm::DenseMap<mlir::Operation *, mlir::Value> overwrites; ///< stage -> carried argument whose memory it takes
+  ScratchPlan plan;
+  unsigned groups = 0;
+};
+
+} // namespace lintel
+#endif

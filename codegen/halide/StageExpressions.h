@@ -1,0 +1,77 @@
+//===- StageExpressions.h - scalar expressions of stages as Halide's ------===//
+// Private to codegen/halide.
+#ifndef LINTEL_CODEGEN_HALIDE_STAGEEXPRESSIONS_H
+#define LINTEL_CODEGEN_HALIDE_STAGEEXPRESSIONS_H
+
+#include "codegen/halide/HalideHeader.h"
+#include "codegen/halide/StageBuilder.h"
+
+namespace lintel {
+
+/// Builds the Funcs of a group; scheduling is apart (ScheduleApplier.h).
+class StageExpressions {
+public:
+  StageExpressions(const GroupRequest &request) : request(request), type(request.compute == LINTEL_F64 ? Halide::Float(64) : Halide::Float(32)) {}
+
+  /// A reduction of a stage, computed in the stage's tiles.
+  struct Accumulator {
+    Halide::Func func;
+    std::vector<Halide::RVar> reductions; ///< of each update
+  };
+  struct Stage {
+    StageOp op;
+    Halide::Func func;
+    std::vector<Halide::Var> vars; ///< innermost first
+    Halide::RVar serial;           ///< where the stage is serial
+    std::vector<Accumulator> accumulators;
+  };
+  /// A copy of a tensor with another axis innermost.
+  struct Transposed {
+    Halide::Func func;
+    std::vector<Halide::Var> vars;
+    std::vector<int64_t> sizes; ///< innermost first
+    unsigned oldInner;          ///< which of vars was innermost
+  };
+
+  void addImages(llvm::ArrayRef<mlir::Value> tensors, llvm::ArrayRef<mlir::Value> indices);
+  void build(StageOp op);
+
+  std::vector<Stage> stages;
+  std::vector<Transposed> transposes;
+  llvm::DenseMap<mlir::Value, size_t> stageOf;
+  std::vector<Halide::Argument> arguments;
+
+  static Halide::Type halideType(lintel_dtype dtype);
+  Halide::Type computeType() const { return type; }
+
+private:
+  struct Scope {
+    llvm::SmallVector<std::pair<mlir::Value, Halide::Expr>> indices; ///< outermost first: the stage's axes, then those of folds around
+    mlir::Value before;
+    Halide::Expr beforeExpr;
+    llvm::DenseMap<mlir::Value, Halide::Expr> known;
+  };
+  Halide::Expr expression(mlir::Value v, Scope &scope);
+  Halide::Expr compute(mlir::Operation *op, Scope &scope);
+  Halide::Expr index(mlir::Value v, Scope &scope);
+  Halide::Expr number(mlir::Value v, Scope &scope); ///< as the compute type
+  Halide::Expr truth(mlir::Value v, Scope &scope);  ///< as a condition
+  Halide::Expr element(AtOp at, Scope &scope);
+  Halide::Expr unary(UnaryKind kind, Halide::Expr x);
+  Halide::Expr binary(BinaryOp op, Scope &scope);
+  Halide::Expr reduce(mlir::Value v, Scope &scope);
+  bool isSumOfFolds(mlir::Value v) const;
+  Halide::Func transposed(mlir::Value tensor, unsigned axis);
+  Halide::Expr callTensor(mlir::Value tensor, std::vector<Halide::Expr> args);
+
+  const GroupRequest &request;
+  Halide::Type type;
+  llvm::DenseMap<mlir::Value, Halide::ImageParam> images;
+  llvm::DenseMap<mlir::Value, Halide::Expr> scalars;
+  std::map<std::pair<void *, unsigned>, size_t> transposeOf;
+  size_t current = 0; ///< stage being built
+  unsigned nested = 0;
+};
+
+} // namespace lintel
+#endif

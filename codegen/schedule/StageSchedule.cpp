@@ -1,0 +1,112 @@
+#include "codegen/schedule/StageSchedule.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace lintel;
+
+std::string StageSchedule::str() const {
+  if (inlined) return "inline";
+  std::string text = "vector " + std::to_string(vector);
+  if (panel != 1) text += " panel " + std::to_string(panel);
+  if (rows != 1) text += " rows " + std::to_string(rows);
+  return text;
+}
+
+std::optional<StageSchedule> StageSchedule::parse(StringRef text, std::string &error) {
+  StageSchedule s;
+  SmallVector<StringRef> words;
+  llvm::SplitString(text, words);
+  if (words.empty()) return error = "expected a directive (inline, vector N, panel N, rows N), found nothing", std::nullopt;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "inline") {
+      s.inlined = true;
+      continue;
+    }
+    int64_t *field = words[i] == "vector" ? &s.vector : words[i] == "panel" ? &s.panel : words[i] == "rows" ? &s.rows : nullptr;
+    if (!field) return error = "expected inline, vector, panel or rows, found '" + words[i].str() + "'", std::nullopt;
+    if (i + 1 == words.size() || words[i + 1].getAsInteger(10, *field) || *field < 1)
+      return error = "expected a number of at least 1 behind '" + words[i].str() + "', found '" + (i + 1 < words.size() ? words[i + 1].str() : "") + "'", std::nullopt;
+    ++i;
+  }
+  if (s.inlined && words.size() > 1) return error = "expected nothing beside 'inline', found '" + text.str() + "'", std::nullopt;
+  return s;
+}
+
+namespace {
+
+bool hasFold(StageOp stage) { return stage.getBody().walk([](FoldOp) { return WalkResult::interrupt(); }).wasInterrupted(); }
+
+/// The largest number up to `limit` that divides n.
+int64_t divisorUpTo(int64_t n, int64_t limit) {
+  for (int64_t d = std::min(n, limit); d > 1; --d)
+    if (n % d == 0) return d;
+  return 1;
+}
+
+} // namespace
+
+bool lintel::canInline(StageOp stage, std::string &reason) {
+  if (stage.getInit()) return reason = "a serial stage is computed in order", false;
+  StageOp user;
+  for (OpOperand &use : stage->getUses()) {
+    auto at = dyn_cast<AtOp>(use.getOwner());
+    auto in = at ? at->getParentOfType<StageOp>() : StageOp();
+    if (!in || in->getBlock() != stage->getBlock() || in.getGroup() != stage.getGroup()) return reason = "a loop or another group uses it", false;
+    if (user && user != in) return reason = "more than one stage uses it", false;
+    user = in;
+    if (in.getInit() || at->getParentOp() != in) return reason = "it is used inside a reduction or a serial stage", false;
+    if (in.getType() != stage.getType() || !llvm::equal(at.getIndices(), in.getBody().getArguments())) return reason = "it is used at other indices than its own", false;
+  }
+  if (!user) return reason = "no stage uses it", false;
+  return true;
+}
+
+bool lintel::isLegal(StageOp stage, const StageSchedule &s, std::string &reason) {
+  if (s.inlined) return canInline(stage, reason);
+  auto sizes = stage.getType().getSizes();
+  int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
+  if (s.vector * s.panel > inner) return reason = "expected vector times panel of at most the axis's size " + std::to_string(inner) + ", found " + std::to_string(s.vector * s.panel), false;
+  if (s.rows > next) return reason = "expected rows of at most the axis's size " + std::to_string(next) + ", found " + std::to_string(s.rows), false;
+  if (s.vector * s.panel * s.rows > 4096) return reason = "expected at most 4096 elements in registers, found " + std::to_string(s.vector * s.panel * s.rows), false;
+  return true;
+}
+
+StageSchedule lintel::chooseSchedule(StageOp stage, const ScheduleTarget &target, bool inPlace) {
+  StageSchedule s;
+  std::string why;
+  if (canInline(stage, why)) {
+    s.inlined = true;
+    return s;
+  }
+  auto sizes = stage.getType().getSizes();
+  int64_t lanes = target.vectorBits / target.elementBits;
+  int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
+  if (stage.getInit() && sizes.size() == 1) return s; // serial along its only axis
+  if (stage.getInit() && sizes.size() == 2) next = 1;
+  if (inner % lanes == 0) s.vector = lanes;
+  else if (inner <= lanes) s.vector = inner;
+  else s.vector = inPlace ? divisorUpTo(inner, lanes) : lanes;
+  if (!hasFold(stage)) return s;
+  // Accumulators fill about half of the registers: panel loads, one broadcast, and no spill.
+  int64_t accumulators = target.registers / 2;
+  int64_t vectors = inner / s.vector;
+  s.panel = divisorUpTo(vectors, target.registers >= 32 ? 4 : 2);
+  int64_t most = std::max<int64_t>(1, accumulators / s.panel);
+  s.rows = divisorUpTo(next, most);
+  if (!inPlace && s.rows * 2 <= most && next > most) s.rows = most;
+  return s;
+}
+
+FailureOr<StageSchedule> lintel::scheduleOf(StageOp stage, const ScheduleTarget &target, bool inPlace) {
+  auto attr = dyn_cast_if_present<StringAttr>(stage.getScheduleAttr());
+  if (!attr) return chooseSchedule(stage, target, inPlace);
+  std::string why;
+  auto s = StageSchedule::parse(attr.getValue(), why);
+  if (!s) return stage.emitOpError("has a malformed schedule: ") << why;
+  if (!isLegal(stage, *s, why)) return stage.emitOpError("has an illegal schedule '") << attr.getValue() << "': " << why;
+  auto sizes = stage.getType().getSizes();
+  int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
+  if (inPlace && !s->inlined && (inner % (s->vector * s->panel) || next % s->rows))
+    return stage.emitOpError("has an illegal schedule '") << attr.getValue() << "': it overwrites what it reads, so its tiles must divide its axes";
+  return *s;
+}

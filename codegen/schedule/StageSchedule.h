@@ -1,0 +1,49 @@
+//===- StageSchedule.h - how one stage is computed ------------------------===//
+//
+// A stage is an element-by-element definition; its schedule says in which order and where. One grammar, in the IR (the `schedule` attribute of attn.stage) and in
+// .sched files: directives separated by blanks.
+//
+//   inline        written into its one user; nothing else may be given. Illegal where more than one stage, a reduction over another axis or a loop uses it.
+//   vector N      the innermost axis in vectors of N lanes. Illegal above the axis's size, or below 1.
+//   panel N       N vectors side by side in registers. Illegal where N * vector is more than the axis's size.
+//   rows N        N rows of the next axis in registers. Illegal above that axis's size.
+//   transpose     (tensors read along the wrong axis) always derived, never given.
+//
+// Sizes that do not divide an axis are legal: the last tile then overlaps the one before, which only a stage that overwrites what it reads cannot have.
+//===----------------------------------------------------------------------===//
+#ifndef LINTEL_CODEGEN_SCHEDULE_STAGESCHEDULE_H
+#define LINTEL_CODEGEN_SCHEDULE_STAGESCHEDULE_H
+
+#include "dialect/AttnDialect.h"
+#include <optional>
+#include <string>
+
+namespace lintel {
+
+struct StageSchedule {
+  bool inlined = false;
+  int64_t vector = 1, panel = 1, rows = 1;
+
+  std::string str() const;
+  /// Reads what str() writes; on failure nothing, and `error` says what was expected and found.
+  static std::optional<StageSchedule> parse(llvm::StringRef text, std::string &error);
+};
+
+/// What a heuristic must know of the processor.
+struct ScheduleTarget {
+  unsigned vectorBits = 256;
+  unsigned registers = 16; ///< vector registers
+  unsigned elementBits = 32;
+};
+
+/// Whether `schedule` can be applied to `stage`; if not, `reason` says why.
+bool isLegal(StageOp stage, const StageSchedule &schedule, std::string &reason);
+/// Whether a stage may be written into its user.
+bool canInline(StageOp stage, std::string &reason);
+/// The schedule chosen without measurement. `inPlace`: the stage overwrites a tensor that it reads, so its tiles must divide its axes.
+StageSchedule chooseSchedule(StageOp stage, const ScheduleTarget &target, bool inPlace);
+/// The stage's schedule attribute if it has one and it is legal, else the heuristic's; a bad attribute is a diagnostic.
+mlir::FailureOr<StageSchedule> scheduleOf(StageOp stage, const ScheduleTarget &target, bool inPlace);
+
+} // namespace lintel
+#endif
