@@ -19,9 +19,8 @@ namespace lintel {
 /// bounds set (`dim(d).set_bounds`), so that nothing is left to ask the buffers for at run time but strides.
 ///
 /// What a node means here:
-/// * Scalar offsets, loop bounds and int32 comparisons are emitted in `index` with nsw, so offsets are 64-bit; int32
-/// data
-///   stay i32. Vectors of offsets are i32 unless a stride argument enters them; then they are `index` too.
+/// * Scalar offsets, loop bounds and int32 comparisons are emitted in `index` with nsw, so offsets are 64-bit; data of
+///   type int32 stay i32. Vectors of offsets are i32 unless a stride argument enters them; then they are `index` too.
 /// * `min(a, b)` of floats is `a < b ? a : b`, `max(a, b)` is `a > b ? a : b`, as in Halide's own back end: where an
 ///   operand is NaN the result is the second one. In a VectorReduce the operands' order is not defined, so a NaN may be
 ///   lost there.
