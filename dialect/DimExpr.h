@@ -59,7 +59,8 @@ public:
   /// Puts dimensions in the place of the names that `binding` knows and leaves the others.
   DimExpr substitute(llvm::function_ref<std::optional<DimExpr>(llvm::StringRef)> binding) const;
 
-  /// Takes from both what they have in common, so that a - b stays the same; either may become the empty sum, which is invalid.
+  /// Takes from both what they have in common, so that a - b stays the same; either may become the empty sum, which is
+  /// invalid.
   static void cancel(DimExpr &a, DimExpr &b);
 
   /// Canonical: terms by degree, then by name, the constant last; `2*m + dk*dk + 1`. The invalid dimension prints `?`.

@@ -19,10 +19,9 @@ namespace lintel {
 /// bounds set (`dim(d).set_bounds`), so that nothing is left to ask the buffers for at run time but strides.
 ///
 /// What a node means here:
-/// * int32 scalars are emitted in `index` with nsw, never in i32, so offsets are 64-bit. Vectors of offsets are i32
-///   unless a stride argument enters them; then they are `index` too.
-/// * `min(a, b)` of floats is `a < b ? a : b`, `max(a, b)` is `a > b ? a : b`, as in Halide's own back end: where
-/// either
+/// * Scalar offsets, loop bounds and int32 comparisons are emitted in `index` with nsw, so offsets are 64-bit; data of
+///   type int32 stay i32. Vectors of offsets are i32 unless a stride argument enters them; then they are `index` too.
+/// * `min(a, b)` of floats is `a < b ? a : b`, `max(a, b)` is `a > b ? a : b`, as in Halide's own back end: where an
 ///   operand is NaN the result is the second one. In a VectorReduce the operands' order is not defined, so a NaN may be
 ///   lost there.
 /// * integer division and modulus are Euclidean, and zero where the divisor is zero.
@@ -70,9 +69,9 @@ struct ImportedStage {
 
 /// Makes a private func.func named `name` at the end of `module`. Arguments: one for each of `fn`'s, in order (a buffer
 /// is `memref<?xT, strided<[1], offset: ?>>` with its base at the element of least coordinates; an int32 parameter is
-/// `index`; other scalars have their own type), then one `index` for each stride (in elements) that the pipeline reads
-/// and `set_stride` did not fix, in order of buffers, then dimensions. Buffers do not outlive the call and are not
-/// freed by it.
+/// `index`, of a value that fits in 32 bits; other scalars have their own type), then one `index` for each stride (in
+/// elements) that the pipeline reads and `set_stride` did not fix, in order of buffers, then dimensions. Buffers do not
+/// outlive the call and are not freed by it.
 ///
 /// Fails with a diagnostic at `loc` (Halide's node or Func is named) and leaves no function behind. Loads the dialects
 /// it needs.

@@ -10,8 +10,8 @@
 //   right
 //                but for power; a comparison does not chain
 //
-// Keywords are such at the start of a statement alone, and but for those of declarations and "let" not before "=". A line's end inside parentheses, after
-// a comma or after an operator does not end the statement.
+// Keywords are such at the start of a statement alone, and but for those of declarations and "let" not before "=". A
+// line's end inside parentheses, after a comma or after an operator does not end the statement.
 #ifndef LINTEL_FRONTEND_PARSER_H
 #define LINTEL_FRONTEND_PARSER_H
 
