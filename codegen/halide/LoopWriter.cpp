@@ -67,6 +67,9 @@ FailureOr<LoopWriter::Buffer> LoopWriter::allocate(ArrayRef<int64_t> sizes, lint
   for (int64_t s : sizes) n *= s;
   auto offset = plan.allocate(n * bytes);
   if (!offset) return fail("expected scratch memory below 2^63 bytes");
+  // At the function's entry, so that every block can use it.
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&body.getBody().front());
   Value view = memref::ViewOp::create(b, loc, MemRefType::get({n}, elementType(dtype)), scratch, index(*offset), ValueRange());
   Buffer buffer{memref::CastOp::create(b, loc, memrefType(dtype), view), {dtype, false, true}, {}, dtype == compute};
   return buffer;
@@ -88,8 +91,8 @@ FailureOr<LoopWriter::Buffer> LoopWriter::bufferOf(Value v) {
   State &state = states[n - inputs.size()];
   auto buffer = allocate(sizes, compute);
   if (failed(buffer)) return failure();
-  auto choice = scf::IfOp::create(b, loc, state.hasIn, /*withElseRegion=*/true);
   Value count = index(cast<RealType>(v.getType()).getNumElements());
+  auto choice = scf::IfOp::create(b, loc, state.hasIn, /*withElseRegion=*/true);
   for (bool has : {true, false}) {
     b.setInsertionPointToStart(has ? choice.thenBlock() : choice.elseBlock());
     auto loop = scf::ForOp::create(b, loc, index(0), count, index(1));

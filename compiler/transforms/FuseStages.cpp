@@ -64,7 +64,7 @@ struct Pass : lintel::impl::FuseStagesBase<Pass> {
     }
     for (auto [op, g] : groupOf) cast<StageOp>(op).setGroup(g);
     // Groups are runs in the block: the last group's stages move behind all others.
-    for (StageOp stage : llvm::make_early_inc_range(block.getOps<StageOp>()))
+    for (StageOp stage : SmallVector<StageOp>(block.getOps<StageOp>()))
       if (groupOf[stage] == next + 1) stage->moveBefore(block.getTerminator());
   }
 };
