@@ -15,13 +15,14 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
     auto from = bufferOf(v);
     if (failed(from)) return failure();
     Buffer buffer = *from;
-    // Memory that nobody else looks at again is taken over, all other is copied.
-    if (!from->ours || !v.hasOneUse() || llvm::count(init, v) > 1) {
+    // Memory that nobody else looks at again is taken over, all other is copied; so is what was made outside of a loop around this one, which will need it again.
+    bool made = v.getParentBlock() == loop->getBlock();
+    if (!from->ours || !made || !v.hasOneUse() || llvm::count(init, v) > 1) {
       auto sizes = cast<RealType>(v.getType()).getSizes();
-      auto made = allocate(sizes, compute);
-      if (failed(made)) return failure();
-      copy(*made, *from, sizes);
-      buffer = *made;
+      auto fresh = allocate(sizes, compute);
+      if (failed(fresh)) return failure();
+      copy(*fresh, *from, sizes);
+      buffer = *fresh;
     }
     carried.push_back(buffer);
     buffers[block.getArgument(k + 1)] = buffer;

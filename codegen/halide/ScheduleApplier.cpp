@@ -73,6 +73,14 @@ void lintel::applySchedule(H::Func f, const StageExpressions::Stage &stage, cons
   }
 }
 
+void lintel::scheduleMask(H::Func f, const StageExpressions::Stage &stage, int64_t lanes) {
+  StageOp op = stage.op;
+  auto sizes = op.getType().getSizes();
+  f.compute_root();
+  for (unsigned d = 0; d < sizes.size(); ++d) f.bound(f.args()[d], 0, static_cast<int>(sizes[sizes.size() - 1 - d]));
+  if (sizes.back() % lanes == 0) f.vectorize(f.args()[0], static_cast<int>(lanes));
+}
+
 void lintel::scheduleTransposed(const StageExpressions::Transposed &t, int64_t lanes, std::string &text) {
   H::Func f = t.func;
   f.compute_root();

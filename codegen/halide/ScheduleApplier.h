@@ -10,6 +10,8 @@ namespace lintel {
 /// Applies `schedule` to `func` with the stage's variables (innermost first) and sizes, and puts `accumulators` into its tiles. Adds what it did to `text`.
 void applySchedule(Halide::Func func, const StageExpressions::Stage &stage, const StageSchedule &schedule,
                    const std::vector<StageExpressions::Accumulator> &accumulators, bool serial, std::string &text);
+/// A stored condition.
+void scheduleMask(Halide::Func func, const StageExpressions::Stage &stage, int64_t lanes);
 /// A transposed copy, by whole squares of vectors in registers where the sizes allow.
 void scheduleTransposed(const StageExpressions::Transposed &t, int64_t lanes, std::string &text);
 

@@ -129,6 +129,8 @@ struct GroupBuilder {
       } else applySchedule(it->second, stage, schedules[i], accumulators[i], false, text);
     }
     int64_t lanes = request.target.vectorBits / request.target.elementBits;
+    for (const auto &stage : expressions.stages)
+      for (const H::Func &mask : stage.masks) scheduleMask(mask, stage, lanes);
     for (const auto &t : expressions.transposes) scheduleTransposed(t, lanes, text);
     built.text = "pipeline " + request.name + "\n";
     for (const auto &t : expressions.transposes) built.text += describe(t.func);

@@ -147,8 +147,30 @@ H::Expr StageExpressions::compute(Operation *op, Scope &scope) {
     return unary(u.getKind(), number(u.getX(), scope));
   }
   if (auto b = dyn_cast<BinaryOp>(op)) return binary(b, scope);
-  if (auto s = dyn_cast<SelectOp>(op)) return H::select(truth(s.getCondition(), scope), number(s.getA(), scope), number(s.getB(), scope));
+  if (auto s = dyn_cast<SelectOp>(op)) return H::select(condition(s, scope), number(s.getA(), scope), number(s.getB(), scope));
   throw H::InternalError((op->getName().getStringRef() + " has no meaning in a stage").str().c_str());
+}
+
+/// A condition on positions above a reduction is stored and loaded: seen through, it would let Halide shrink the reduction's tile to a size and place that depend
+/// on the loop, with reads outside of the chunk.
+H::Expr StageExpressions::condition(SelectOp op, Scope &scope) {
+  H::Expr c = truth(op.getCondition(), scope);
+  bool stageLevel = op->getParentOp() == stages[current].op && !stages[current].op.getInit() && !stages[current].vars.empty();
+  auto hasFold = [](Value v) {
+    SmallVector<Value> work{v};
+    while (!work.empty()) {
+      Operation *def = work.pop_back_val().getDefiningOp();
+      if (isa_and_present<FoldOp>(def)) return true;
+      if (isa_and_present<UnaryOp, BinaryOp, SelectOp>(def)) work.append(def->operand_begin(), def->operand_end());
+    }
+    return false;
+  };
+  if (!stageLevel || (!hasFold(op.getA()) && !hasFold(op.getB()))) return c;
+  H::Func mask(stages[current].func.name() + "_mask");
+  mask(stages[current].vars) = H::select(c, H::Internal::make_const(type, 1), H::Internal::make_const(type, 0));
+  stages[current].masks.push_back(mask);
+  std::vector<H::Expr> at(stages[current].vars.begin(), stages[current].vars.end());
+  return mask(at) != H::Internal::make_const(type, 0);
 }
 
 H::Expr StageExpressions::unary(UnaryKind kind, H::Expr x) {

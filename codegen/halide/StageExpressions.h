@@ -24,6 +24,7 @@ public:
     std::vector<Halide::Var> vars; ///< innermost first
     Halide::RVar serial;           ///< where the stage is serial
     std::vector<Accumulator> accumulators;
+    std::vector<Halide::Func> masks; ///< conditions on positions, stored
   };
   /// A copy of a tensor with another axis innermost.
   struct Transposed {
@@ -61,6 +62,7 @@ private:
   Halide::Expr binary(BinaryOp op, Scope &scope);
   Halide::Expr reduce(mlir::Value v, Scope &scope);
   bool isSumOfFolds(mlir::Value v) const;
+  Halide::Expr condition(SelectOp op, Scope &scope);
   Halide::Func transposed(mlir::Value tensor, unsigned axis);
   Halide::Expr callTensor(mlir::Value tensor, std::vector<Halide::Expr> args);
 
