@@ -97,7 +97,7 @@ struct Derivation {
     for (unsigned s : user) {
       const StateTransition &t = analysis.transition(s);
       auto rank = cast<RealType>(analysis.stateBefore(s).getType()).getRank();
-      int64_t decay = t.decay ? cast<RealType>(t.decay.getType()).getRank() : -1;
+      int64_t decay = t.decay ? static_cast<int64_t>(cast<RealType>(t.decay.getType()).getRank()) : -1;
       states.push_back(StateInfoAttr::get(context, stateNames(recurrent.getStates())[s], rank, decay, t.pairs.size()));
       if (t.decay) tokenValues.push_back(t.decay);
       for (const OuterPair &p : t.pairs) {
