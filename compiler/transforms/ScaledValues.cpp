@@ -218,8 +218,10 @@ Scaled ScaledValues::rewrite(Operation *op) {
   if (isa<BroadcastOp, ReduceOp, CumsumOp, ExtractOp, FlattenOp>(op)) return withExponent(in[0].e);
   if (isa<FinalOp>(op)) {
     // The exponent after the last step, too.
-    Value last = FinalOp::create(builder, loc, value(in[0].e));
-    return withExponent({{symbol(last), 1}});
+    auto it = finals.find(in[0].e);
+    if (it == finals.end())
+      it = finals.try_emplace(in[0].e, symbol(FinalOp::create(builder, loc, value(in[0].e)))).first;
+    return withExponent({{it->second, 1}});
   }
   return unscaled();
 }

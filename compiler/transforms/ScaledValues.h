@@ -77,6 +77,7 @@ private:
   std::map<std::pair<Exponent, Exponent>, unsigned> maxima;
   std::map<unsigned, std::pair<Exponent, Exponent>> maximumOf;
   std::map<Exponent, mlir::Value> sums, powers;
+  std::map<Exponent, unsigned> finals;
 };
 
 } // namespace lintel
