@@ -1,5 +1,5 @@
 #include "codegen/cpu/CpuLowering.h"
-#include "codegen/cpu/ExpandMath.h"
+#include "codegen/cpu/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,18 +38,18 @@ void lintel::registerCpuDialects(DialectRegistry &registry) {
 }
 
 void lintel::buildCpuPipeline(OpPassManager &passes) {
-  passes.addPass(createCheckEntryPass());
+  passes.addPass(createCheckEntry());
   // Stages into the scan, so that their index arithmetic and tiles meet the loop around them.
   passes.addPass(createInlinerPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createLoopInvariantCodeMotionPass());
   // After inlining: a stage's allocations land in the scan's loop.
-  passes.addPass(createHoistAllocasPass());
+  passes.addPass(createHoistAllocas());
   // The flags go first, as the expansions' own ops must carry none; half types go after the math on them.
-  passes.addPass(createRelaxFloatPass());
-  passes.addPass(createExpandMathPass());
-  passes.addPass(createExpandArithPass());
+  passes.addPass(createRelaxFloat());
+  passes.addPass(createExpandMath());
+  passes.addPass(createExpandArith());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
@@ -67,7 +67,7 @@ void lintel::buildCpuPipeline(OpPassManager &passes) {
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  passes.addPass(createCpuEntryPass());
+  passes.addPass(createBuildEntry());
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>> lintel::translateToLLVM(ModuleOp module, llvm::LLVMContext &context,
@@ -164,9 +164,7 @@ llvm::Error lintel::compileForCpu(ModuleOp module, const CpuTarget &target, CpuO
 }
 
 void lintel::registerCpuPasses() {
-  for (auto create : {createExpandMathPass, createExpandArithPass, createRelaxFloatPass, createHoistAllocasPass,
-                      createCheckEntryPass, createCpuEntryPass})
-    registerPass([create] { return create(); });
+  registerLintelCpuPasses();
   PassPipelineRegistration<>("lintel-cpu", "Loops to the LLVM dialect, as kernels for CPUs are lowered",
                              [](OpPassManager &passes) { buildCpuPipeline(passes); });
 }

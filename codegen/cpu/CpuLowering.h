@@ -52,18 +52,6 @@ void registerCpuDialects(mlir::DialectRegistry &registry);
 /// Loops to the LLVM dialect; an op that cannot be lowered, an allocation on the heap, or a bad entry is a diagnostic.
 void buildCpuPipeline(mlir::OpPassManager &passes);
 
-/// `--lintel-relax-float`: leaves `contract` as the only fast-math flag of arith and math ops (vector reductions keep
-/// `reassoc` too), so that infinities and NaN stay what the spec says and multiply-adds may still fuse.
-std::unique_ptr<mlir::Pass> createRelaxFloatPass();
-/// `--lintel-hoist-allocas`: moves each memref.alloca of fixed size to its function's entry; left in a loop it would
-/// grow the stack in every iteration.
-std::unique_ptr<mlir::Pass> createHoistAllocasPass();
-/// `--lintel-cpu-entry`: on the LLVM dialect, makes the entries described above and all other functions internal.
-std::unique_ptr<mlir::Pass> createCpuEntryPass();
-/// `--lintel-check-entry`: the contract above, before anything is lowered; records the memrefs' element types are one
-/// of f64, f32, f16, bf16, i8.
-std::unique_ptr<mlir::Pass> createCheckEntryPass();
-
 /// The module (in the LLVM dialect) as LLVM IR for the target, not optimised. Null on failure, with a diagnostic.
 llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                               const CpuTarget &target);

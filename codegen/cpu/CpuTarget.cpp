@@ -1,7 +1,8 @@
 #include "codegen/cpu/CpuTarget.h"
 #include "runtime/include/lintel/kernel.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -15,11 +16,11 @@
 using namespace llvm;
 using namespace lintel;
 
-/// The features of a level, one name each as LLVM spells them.
 static bool hasAll(const StringMap<bool> &features, std::initializer_list<StringRef> names) {
   return llvm::all_of(names, [&](StringRef name) { return features.lookup(name); });
 }
 
+/// The LINTEL_CPU_X86_64_* that a machine with these features has, by the definition of the psABI.
 static uint64_t x86Levels(const StringMap<bool> &f) {
   uint64_t bits = 0;
   if (!hasAll(f, {"cx16", "sahf", "popcnt", "sse4.2", "ssse3"})) return bits;

@@ -1,12 +1,13 @@
-#include "codegen/cpu/ExpandMath.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "codegen/cpu/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace lintel {
+#define GEN_PASS_DEF_EXPANDARITH
+#include "codegen/cpu/Passes.h.inc"
+} // namespace lintel
 
 using namespace mlir;
 using namespace lintel;
@@ -89,16 +90,7 @@ struct TruncateDoubleToHalf : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-struct ExpandArith : PassWrapper<ExpandArith, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandArith)
-  StringRef getArgument() const final { return "lintel-expand-arith"; }
-  StringRef getDescription() const final {
-    return "Do half-precision arithmetic in f32 and expand what has no instruction";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect, vector::VectorDialect>();
-  }
-
+struct ExpandArith : lintel::impl::ExpandArithBase<ExpandArith> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     TypeConverter converter;
@@ -118,5 +110,3 @@ struct ExpandArith : PassWrapper<ExpandArith, OperationPass<ModuleOp>> {
 };
 
 } // namespace
-
-std::unique_ptr<Pass> lintel::createExpandArithPass() { return std::make_unique<ExpandArith>(); }

@@ -1,12 +1,11 @@
-#include "codegen/cpu/ExpandMath.h"
 #include "codegen/cpu/MathBuilder.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Dominance.h"
+#include "codegen/cpu/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+namespace lintel {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "codegen/cpu/Passes.h.inc"
+} // namespace lintel
 
 using namespace mlir;
 using namespace lintel;
@@ -24,16 +23,7 @@ bool isHalf(Type type) {
   return element.isF16() || element.isBF16();
 }
 
-struct ExpandMath : PassWrapper<ExpandMath, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMath)
-
-  StringRef getArgument() const final { return "lintel-expand-math"; }
-  StringRef getDescription() const final { return "Replace transcendental math ops by vector code that calls no libm"; }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                    vector::VectorDialect>();
-  }
-
+struct ExpandMath : lintel::impl::ExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
@@ -51,6 +41,7 @@ struct ExpandMath : PassWrapper<ExpandMath, OperationPass<ModuleOp>> {
       return isInstruction(op) ? success() : op->emitOpError("has no expansion for CPUs");
     if (auto vector = dyn_cast<VectorType>(type); vector && vector.isScalable())
       return op->emitOpError("expected a vector of fixed length, found ") << type;
+    if (!isa<FloatType, VectorType>(type)) return op->emitOpError("expected a scalar or a vector, found ") << type;
     if (isHalf(type)) op = widen(op);
     if (isInstruction(op)) return success();
     type = op->getResult(0).getType();
@@ -122,5 +113,3 @@ struct ExpandMath : PassWrapper<ExpandMath, OperationPass<ModuleOp>> {
 };
 
 } // namespace
-
-std::unique_ptr<Pass> lintel::createExpandMathPass() { return std::make_unique<ExpandMath>(); }

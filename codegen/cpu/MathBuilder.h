@@ -41,8 +41,8 @@ public:
   /// 1.5 * 2^mantissaBits: adding it rounds to an integer, which then stands in the low bits.
   double roundingMagic() const { return isDouble ? 0x1.8p52 : 0x1.8p23; }
   int64_t roundingMagicBits() const { return isDouble ? 0x4338000000000000 : 0x4B400000; }
-  /// `single` or `both`, by the element type.
-  template <typename T> T pick(T single, T both) const { return isDouble ? both : single; }
+  /// The constant for f32 or f64.
+  template <typename T> T pick(T single, T forDouble) const { return isDouble ? forDouble : single; }
 
   Value constant(double value);
   Value integer(int64_t value);
@@ -64,7 +64,6 @@ public:
 
   /// Ordered comparisons: false where an operand is NaN.
   Value less(Value a, Value b) { return compare(mlir::arith::CmpFPredicate::OLT, a, b); }
-  Value lessEqual(Value a, Value b) { return compare(mlir::arith::CmpFPredicate::OLE, a, b); }
   Value equal(Value a, Value b) { return compare(mlir::arith::CmpFPredicate::OEQ, a, b); }
   Value notLessEqual(Value a, Value b) { return compare(mlir::arith::CmpFPredicate::UGT, a, b); }
   Value both(Value a, Value b) { return mlir::arith::AndIOp::create(builder, loc, a, b); }

@@ -37,7 +37,8 @@ struct Pass : lintel::impl::FuseStagesBase<Pass> {
   /// A stage whose inputs are the same in all iterations is computed once, before the loop.
   static void hoist(Operation *loop) {
     Region &region = loop->getRegion(0);
-    for (StageOp stage : llvm::make_early_inc_range(region.front().getOps<StageOp>()))
+    SmallVector<StageOp> stages(region.front().getOps<StageOp>());
+    for (StageOp stage : stages)
       if (llvm::all_of(captures(stage), [&](Value v) { return !region.isAncestor(v.getParentRegion()); })) stage->moveBefore(loop);
   }
 
@@ -64,7 +65,8 @@ struct Pass : lintel::impl::FuseStagesBase<Pass> {
     }
     for (auto [op, g] : groupOf) cast<StageOp>(op).setGroup(g);
     // Groups are runs in the block: the last group's stages move behind all others.
-    for (StageOp stage : SmallVector<StageOp>(block.getOps<StageOp>()))
+    SmallVector<StageOp> stages(block.getOps<StageOp>());
+    for (StageOp stage : stages)
       if (groupOf[stage] == next + 1) stage->moveBefore(block.getTerminator());
   }
 };

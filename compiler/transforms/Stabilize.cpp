@@ -1,13 +1,190 @@
+// Block floating point at compile time: see ScaledValues.h for the arithmetic. The running maximum of exponents is that
+// of Milakov and Gimelshein 2018 ("Online normalizer calculation for softmax") and of the xLSTM's stabiliser (Beck et
+// al. 2024), found here from the operator's text.
 #include "compiler/transforms/Passes.h"
+#include "compiler/transforms/ScaledValues.h"
+#include "dialect/OperatorUtils.h"
+
 namespace lintel {
 #define GEN_PASS_DEF_STABILIZE
 #include "compiler/transforms/Passes.h.inc"
 } // namespace lintel
+
 using namespace mlir;
 using namespace lintel;
+
 namespace {
+
+/// Exponentials whose argument may pass this are unbounded: their products still fit an f32 below it.
+constexpr double bound = 40;
+
+class Stabilizer {
+public:
+  explicit Stabilizer(RecurrentOp op)
+      : op(op), body(op.getBody().front()), inputs(op.getInputs().size()), numStates(op.getStates().size()) {}
+
+  /// The stabilised operator behind the old one, or null where nothing is to be done or it cannot be.
+  RecurrentOp run() {
+    if (!op.getScales().empty() || !isNeeded()) return {};
+    // States that need an exponent share one as long as all of their updates agree; those that differ are told apart,
+    // round by round.
+    SmallVector<int> group(numStates, -1);
+    for (unsigned round = 0; round < 2 * numStates * numStates + 2; ++round) {
+      Candidate c = build(group);
+      bool grown = false;
+      for (unsigned s = 0; s < numStates; ++s)
+        if (group[s] < 0 && !c.next[s].empty()) grown = true, group[s] = 0;
+      if (grown) {
+        for (int &g : group) g = g < 0 ? -1 : 0;
+        c.op.erase();
+        continue;
+      }
+      std::map<std::pair<int, Exponent>, int> classes;
+      SmallVector<int> refined(numStates, -1);
+      for (unsigned s = 0; s < numStates; ++s)
+        if (group[s] >= 0) refined[s] = classes.try_emplace({group[s], c.next[s]}, classes.size()).first->second;
+      if (refined == group) {
+        if (c.cancels && !classes.empty() && isSound(c)) return c.op;
+        c.op.erase();
+        return {};
+      }
+      group = refined;
+      c.op.erase();
+    }
+    return {};
+  }
+
+private:
+  struct Candidate {
+    RecurrentOp op;
+    SmallVector<Exponent> next; // of each state after the step
+    bool cancels;
+    unsigned exponents;
+  };
+
+  bool dependsOnState(Value v) {
+    if (auto arg = dyn_cast<BlockArgument>(v)) return arg.getArgNumber() >= inputs;
+    if (auto it = dependence.find(v); it != dependence.end()) return it->second;
+    return dependence[v] = llvm::any_of(v.getDefiningOp()->getOperands(), [&](Value x) { return dependsOnState(x); });
+  }
+
+  /// Whether `v` only multiplies what depends on states: a decay, whose size is the operator's own affair.
+  bool isCoefficient(Value v) {
+    return llvm::all_of(v.getUsers(), [&](Operation *user) {
+      auto b = dyn_cast<BinaryOp>(user);
+      if (b && b.getKind() == BinaryKind::Mul)
+        return dependsOnState(b.getA() == v ? b.getB() : b.getA()) || isCoefficient(b);
+      return isa<BroadcastOp>(user) && isCoefficient(user->getResult(0));
+    });
+  }
+
+  bool isNeeded() {
+    return body
+        .walk([&](UnaryOp u) {
+          bool wide = u.getKind() == UnaryKind::Exp && ranges.of(u.getX()).high > bound && !isCoefficient(u);
+          return wide ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// A decay joins in where it can be small: then the exponent follows the state down, and what is added later does not
+  /// vanish beside it.
+  bool isScaled(UnaryOp exp) {
+    Range r = ranges.of(exp.getX());
+    return r.high > bound || (r.low < -bound && isCoefficient(exp));
+  }
+
+  Candidate build(ArrayRef<int> group) {
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    Location loc = op.getLoc();
+    int exponents = 0;
+    for (int g : group) exponents = std::max(exponents, g + 1);
+    SmallVector<Attribute> names(op.getStates().begin(), op.getStates().end());
+    SmallVector<int64_t> scales;
+    for (int g : group) scales.push_back(g < 0 ? -1 : numStates + g);
+    for (int g = 0; g < exponents; ++g) {
+      names.push_back(builder.getStringAttr(freshName(names)));
+      scales.push_back(-1);
+    }
+    Candidate c{RecurrentOp::create(builder, loc, op.getSymNameAttr(), op.getInputs(), builder.getArrayAttr(names),
+                                    builder.getDenseI64ArrayAttr(scales)),
+                {},
+                false,
+                static_cast<unsigned>(exponents)};
+    Block &block = c.op.getBody().emplaceBlock();
+    builder.setInsertionPointToEnd(&block);
+    auto isScaledExp = [&](UnaryOp exp) { return isScaled(exp); };
+    ScaledValues values(builder, loc, ranges, isScaledExp);
+    for (BlockArgument arg : body.getArguments())
+      values.bind(arg, {block.addArgument(arg.getType(), arg.getLoc()), {}});
+    for (int g = 0; g < exponents; ++g) {
+      unsigned p = values.symbol(block.addArgument(RealType::get(op->getContext(), ArrayRef<int64_t>{}), loc));
+      for (unsigned s = 0; s < numStates; ++s)
+        if (group[s] == g) values.bind(body.getArgument(inputs + s), {block.getArgument(inputs + s), {{p, 1}}});
+    }
+    for (Operation &o : body.without_terminator()) values.visit(&o);
+    auto yields = body.getTerminator()->getOperands();
+    Scaled out = values.of(yields[0]);
+    c.cancels = values.isNonPositive(out.e);
+    SmallVector<Value> results{values.timesPower(out.x, out.e)};
+    for (unsigned s = 0; s < numStates; ++s) {
+      results.push_back(values.of(yields[s + 1]).x);
+      c.next.push_back(values.of(yields[s + 1]).e);
+    }
+    for (int g = 0; g < exponents; ++g) results.push_back(values.value(c.next[llvm::find(group, g) - group.begin()]));
+    YieldOp::create(builder, loc, results);
+    return c;
+  }
+
+  std::string freshName(ArrayRef<Attribute> states) {
+    auto isTaken = [&](StringRef name) {
+      return llvm::any_of(op.getInputs(), [&](Attribute a) { return cast<ParamAttr>(a).getName() == name; }) ||
+             llvm::any_of(states, [&](Attribute a) { return cast<StringAttr>(a).getValue() == name; });
+    };
+    std::string name = "exponent";
+    for (unsigned i = 1; isTaken(name); ++i) name = "exponent" + std::to_string(i);
+    return name;
+  }
+
+  /// Exponents are a recurrence of their own, each over itself and the inputs alone, and no output reads one from after
+  /// the last step: what the forms ask for.
+  bool isSound(Candidate &c) {
+    Block &block = c.op.getBody().front();
+    auto yields = block.getTerminator()->getOperands();
+    DenseSet<Value> seen;
+    std::function<bool(Value, unsigned)> only = [&](Value v, unsigned own) {
+      if (!seen.insert(v).second) return true;
+      if (auto arg = dyn_cast<BlockArgument>(v)) return arg.getArgNumber() < inputs || arg.getArgNumber() == own;
+      return llvm::all_of(v.getDefiningOp()->getOperands(), [&](Value x) { return only(x, own); });
+    };
+    for (unsigned g = 0; g < c.exponents; ++g) {
+      seen.clear();
+      if (!only(yields[1 + numStates + g], inputs + numStates + g)) return false;
+    }
+    seen.clear();
+    std::function<bool(Value)> noLast = [&](Value v) {
+      if (!v.getDefiningOp() || !seen.insert(v).second) return true;
+      if (auto final = v.getDefiningOp<FinalOp>())
+        if (llvm::is_contained(yields.take_back(c.exponents), final.getX())) return false;
+      return llvm::all_of(v.getDefiningOp()->getOperands(), noLast);
+    };
+    return noLast(yields[0]);
+  }
+
+  RecurrentOp op;
+  Block &body;
+  unsigned inputs, numStates;
+  RangeAnalysis ranges;
+  DenseMap<Value, bool> dependence;
+};
+
 struct Pass : lintel::impl::StabilizeBase<Pass> {
   using StabilizeBase::StabilizeBase;
-  void runOnOperation() override {}
+  void runOnOperation() override {
+    for (RecurrentOp op : llvm::make_early_inc_range(getOperation().getOps<RecurrentOp>()))
+      if (Stabilizer(op).run()) op.erase();
+  }
 };
+
 } // namespace

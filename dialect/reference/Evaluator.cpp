@@ -57,7 +57,13 @@ Array matmul(const Array &a, const Array &b) {
 void Evaluator::evaluate(Operation *op) {
   if (evaluateIndex(op)) return;
   auto set = [&](Array a) { values[op->getResult(0)] = std::move(a); };
-  auto number = [&](double x) { set(Array({}, x)); };
+  // Scalars are most of a kernel's values: their arrays are written in place.
+  auto number = [&](double x) {
+    Array &slot = values[op->getResult(0)];
+    slot.shape.clear();
+    slot.data.assign(1, x);
+  };
+  auto isScalar = [&] { return cast<RealType>(op->getResult(0).getType()).getRank() == 0; };
   auto sizesOf = [&] { return sizes(cast<RealType>(op->getResult(0).getType())); };
   if (auto c = dyn_cast<ConstantOp>(op)) return number(c.getValueAttr().getValueAsDouble());
   if (auto d = dyn_cast<DimOp>(op)) {
@@ -69,11 +75,13 @@ void Evaluator::evaluate(Operation *op) {
   if (isa<StartOp>(op)) return number(static_cast<double>(sequence.position));
   if (isa<GivenOp>(op)) return number(sequence.given);
   if (auto u = dyn_cast<UnaryOp>(op)) {
+    if (isScalar()) return number(lintel::evaluate(u.getKind(), scalar(u.getX())));
     Array r = value(u.getX());
     for (double &x : r.data) x = lintel::evaluate(u.getKind(), x);
     return set(std::move(r));
   }
   if (auto b = dyn_cast<BinaryOp>(op)) {
+    if (isScalar()) return number(lintel::evaluate(b.getKind(), scalar(b.getA()), scalar(b.getB())));
     const Array &x = value(b.getA()), &y = value(b.getB());
     Array r(sizesOf());
     for (int64_t i = 0; i < r.size(); ++i)
@@ -81,6 +89,7 @@ void Evaluator::evaluate(Operation *op) {
     return set(std::move(r));
   }
   if (auto s = dyn_cast<SelectOp>(op)) {
+    if (isScalar()) return number(scalar(s.getCondition()) != 0 ? scalar(s.getA()) : scalar(s.getB()));
     const Array &c = value(s.getCondition()), &x = value(s.getA()), &y = value(s.getB());
     Array r(sizesOf());
     for (int64_t i = 0; i < r.size(); ++i)

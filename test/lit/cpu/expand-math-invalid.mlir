@@ -21,3 +21,11 @@ func.func @wide(%x: f128) -> f128 {
   %r = math.exp %x : f128
   return %r : f128
 }
+
+// -----
+
+func.func @tensor(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected a scalar or a vector, found 'tensor<4xf32>'}}
+  %r = math.exp %x : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

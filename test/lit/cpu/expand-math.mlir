@@ -4,14 +4,14 @@
 // NONE-NOT: math.{{exp|log|sin|cos|tanh|erf|powf|rsqrt}}
 // NONE-NOT: fastmath
 
-// n by adding and taking away 1.5 * 2^23, two steps of the reduction, and 2^n as two factors.
+// n by adding and taking away 1.5 * 2^23 (and twice the bias), two steps of the reduction, and 2^n as two factors.
 // CHECK-LABEL: func.func @exp
 // CHECK-SAME: %[[X:.+]]: vector<16xf32>
-// CHECK: %[[MAGIC:.+]] = arith.constant dense<0x4B400000> : vector<16xf32>
+// CHECK: %[[MAGIC:.+]] = arith.constant dense<0x4B4000FE> : vector<16xf32>
 // CHECK: %[[SHIFTED:.+]] = math.fma %{{.+}}, %{{.+}}, %[[MAGIC]]
 // CHECK: arith.bitcast %[[SHIFTED]] : vector<16xf32> to vector<16xi32>
 // CHECK-COUNT-2: math.fma
-// CHECK: arith.shrsi
+// CHECK: arith.shrui
 // CHECK-COUNT-2: arith.shli
 // CHECK: return
 func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {

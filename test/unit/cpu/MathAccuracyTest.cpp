@@ -15,8 +15,6 @@ using namespace lintel::test;
 
 namespace {
 
-constexpr size_t lanes = 16;
-
 struct Function {
   const char *name;
   double (*reference)(double);
@@ -152,10 +150,15 @@ private:
   Wide worstExpected = 0;
 };
 
-/// A compiled loop over arrays whose length is a multiple of the lanes.
+const char *defaultTarget() {
+  const char *name = std::getenv("LINTEL_TEST_TARGET");
+  return name ? name : "native";
+}
+
+/// A compiled loop over arrays whose length is a multiple of 16.
 template <typename T> class ArrayFunction {
 public:
-  ArrayFunction(const char *op, unsigned operands) : operands(operands) {
+  ArrayFunction(const char *op, unsigned operands, unsigned lanes = 16, const char *target = defaultTarget()) {
     const char *type = sizeof(T) == 4 ? "f32" : "f64";
     std::string text = llvm::formatv(
         R"mlir(func.func @run(%x: memref<?x{0}>, %y: memref<?x{0}>, %out: memref<?x{0}>, %n: index) attributes {{lintel.export} {{
@@ -170,7 +173,7 @@ public:
           return
         })mlir",
         type, lanes, op, operands == 2 ? ", %yv" : "");
-    Compiled code = compile(text, CpuOutput::Object, targetName());
+    Compiled code = compile(text, CpuOutput::Object, target);
     EXPECT_EQ(code.error, "");
     auto loaded = JitKernel::loadCode({llvm::StringRef(code.object)});
     if (!loaded) {
@@ -188,7 +191,7 @@ public:
 
   bool run(std::vector<T> &x, std::vector<T> &y, std::vector<T> &out) const {
     if (!function) return false;
-    size_t size = x.size(), padded = (size + lanes - 1) / lanes * lanes;
+    size_t size = x.size(), padded = (size + 15) / 16 * 16;
     x.resize(padded, T(1)), y.resize(padded, T(1)), out.resize(padded);
     int64_t n = padded;
     function(x.data(), x.data(), 0, n, 1, y.data(), y.data(), 0, n, 1, out.data(), out.data(), 0, n, 1, n);
@@ -196,13 +199,8 @@ public:
   }
 
 private:
-  static const char *targetName() {
-    const char *name = std::getenv("LINTEL_TEST_TARGET");
-    return name ? name : "native";
-  }
   using Entry = void (*)(T *, T *, int64_t, int64_t, int64_t, T *, T *, int64_t, int64_t, int64_t, T *, T *, int64_t,
                          int64_t, int64_t, int64_t);
-  unsigned operands;
   std::unique_ptr<JitKernel> jit;
   Entry function = nullptr;
 };
@@ -275,6 +273,25 @@ TEST_P(MathAccuracy, Double) {
   RecordProperty("ulps", std::to_string(checker.worst));
   EXPECT_LE(checker.worst, f.doubleUlps) << checker.summary();
   if (std::getenv("LINTEL_VERBOSE")) printf("%s f64: %s\n", f.name, checker.summary().c_str());
+}
+
+template <typename T> void expectSameBits(const Function &f) {
+  std::mt19937_64 random(5);
+  std::vector<T> x = sample<T>(f, random, 1 << 14), y, reference, out;
+  ASSERT_TRUE(ArrayFunction<T>(f.name, 1).run(x, y, reference));
+  for (unsigned lanes : {1, 4, 16})
+    for (const char *target : {"native", "x86-64-v3", "x86-64-v4"}) {
+      if (!canRunHere(*resolveTarget(target))) continue;
+      ASSERT_TRUE(ArrayFunction<T>(f.name, 1, lanes, target).run(x, y, out));
+      for (size_t i = 0; i < x.size(); ++i)
+        ASSERT_TRUE((std::isnan(out[i]) && std::isnan(reference[i])) || memcmp(&out[i], &reference[i], sizeof(T)) == 0)
+            << x[i] << " with " << lanes << " lanes for " << target;
+    }
+}
+
+TEST_P(MathAccuracy, SameBitsForAllLanesAndTargets) {
+  expectSameBits<float>(GetParam());
+  expectSameBits<double>(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Functions, MathAccuracy, testing::ValuesIn(functions),

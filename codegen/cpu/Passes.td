@@ -1,0 +1,67 @@
+// The passes between loops and the LLVM dialect, in the order that buildCpuPipeline runs them. One pass is one file of the
+// same name.
+#ifndef LINTEL_CODEGEN_CPU_PASSES_TD
+#define LINTEL_CODEGEN_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CheckEntry : Pass<"lintel-check-entry", "::mlir::ModuleOp"> {
+  let summary = "verify the contract of kernel entries";
+  let description = [{
+    Before: func.func ops, some with `lintel.entry`. After: each of these has the arguments that codegen/cpu/CpuLowering.h lists, and is public, so that
+    the inliner does not drop it as dead. Anything else is an error that names the argument, what was expected and what was found.
+  }];
+}
+
+def HoistAllocas : Pass<"lintel-hoist-allocas"> {
+  let summary = "move stack allocations of fixed size to the function's entry";
+  let description = [{
+    Before: any functions, usually just inlined. After: every memref.alloca stands in the entry block; left in a loop it would grow the stack in each
+    iteration. One of dynamic size inside a loop or branch, and any memref.alloc, is an error: kernels have a fixed scratch.
+  }];
+}
+
+def RelaxFloat : Pass<"lintel-relax-float"> {
+  let summary = "make `contract` the only fast-math flag of float ops";
+  let description = [{
+    Before: arith, math and vector ops with any flags. After: all carry `contract` (multiply-adds may fuse), vector reductions also keep `reassoc`,
+    and nothing else is assumed: infinities and NaN stay what the spec says. `arith.addf %a, %b fastmath<fast>` becomes `... fastmath<contract>`.
+  }];
+}
+
+def ExpandMath : Pass<"lintel-expand-math", "::mlir::ModuleOp"> {
+  let summary = "replace transcendental math ops by code that calls no libm";
+  let description = [{
+    Replaces math.exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tanh, erf, powf and rsqrt on f32 and f64 scalars and fixed-length vectors of any rank; on
+    f16 and bf16 every math op is done in f32 and rounded once.
+
+    Before: any module. After: the only math ops left are those that LLVM makes instructions of (fma, sqrt, absf, copysign, floor, ceil, trunc, roundeven,
+    integer ones). Any other math op is an error that names it.
+
+    Accuracy over the whole range, denormals included, and special values: docs/numerics.md. Assumes the default floating-point environment and a
+    processor with fused multiply-add. The new ops carry no fast-math flags.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ExpandArith : Pass<"lintel-expand-arith", "::mlir::ModuleOp"> {
+  let summary = "do half-precision arithmetic in f32 and expand what has no instruction";
+  let description = [{
+    Before: arith and vector ops on any float type. After: bf16 and f16 arithmetic is done in f32; conversions to and from bf16, and f64 to half, are integer or
+    f32 code (nearest even, one rounding, NaN kept), so that no call to the compiler's runtime is left. Ceiling and floor divisions are expanded too.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+def BuildEntry : Pass<"lintel-build-entry", "::mlir::ModuleOp"> {
+  let summary = "build the exported C functions around kernel bodies";
+  let description = [{
+    Before: the LLVM dialect, bodies with `lintel.entry`. After: behind each body stands `void symbol(ptr)` that reads a lintel_item (lintel/kernel.h) and
+    calls it; the body's arguments carry the alias facts; every other function is internal, but for those with `lintel.export`. An op of another dialect that is
+    still there is an error.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif

@@ -1,0 +1,227 @@
+#include "compiler/transforms/ScaledValues.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace lintel;
+
+Exponent lintel::plus(const Exponent &a, const Exponent &b, int times) {
+  Exponent r = a;
+  for (auto [s, n] : b)
+    if ((r[s] += n * times) == 0) r.erase(s);
+  return r;
+}
+
+namespace {
+
+bool isZero(Operation *op) {
+  if (auto b = dyn_cast<BroadcastOp>(op)) return b.getX().getDefiningOp() && isZero(b.getX().getDefiningOp());
+  auto c = dyn_cast<ConstantOp>(op);
+  return c && c.getValueAttr().getValueAsDouble() == 0;
+}
+
+/// A whole number of small size, which may be taken out of a power.
+std::optional<int> wholeNumber(Value v) {
+  auto c = v.getDefiningOp<ConstantOp>();
+  if (!c) return std::nullopt;
+  double x = c.getValueAttr().getValueAsDouble();
+  if (x != std::floor(x) || std::fabs(x) > 16) return std::nullopt;
+  return static_cast<int>(x);
+}
+
+} // namespace
+
+unsigned ScaledValues::symbol(Value v) {
+  auto [it, inserted] = symbolOf.try_emplace(v, symbols.size());
+  if (inserted) symbols.push_back(v);
+  return it->second;
+}
+
+Value ScaledValues::number(double x) { return ConstantOp::create(builder, loc, builder.getF64FloatAttr(x)); }
+
+Value ScaledValues::value(const Exponent &e) {
+  if (auto it = sums.find(e); it != sums.end()) return it->second;
+  Value sum;
+  for (bool positive : {true, false}) // so that the sum starts with a term that needs no negation
+    for (auto [s, n] : e) {
+      if ((n > 0) != positive) continue;
+      Value x = symbols[s];
+      if (std::abs(n) != 1) x = binary(BinaryKind::Mul, x, number(std::abs(n)));
+      if (sum) sum = binary(n > 0 ? BinaryKind::Add : BinaryKind::Sub, sum, x);
+      else sum = n > 0 ? x : UnaryOp::create(builder, loc, UnaryKind::Neg, x).getResult();
+    }
+  return sums[e] = sum ? sum : number(0);
+}
+
+Value ScaledValues::timesPower(Value x, const Exponent &e) {
+  if (e.empty()) return x;
+  auto it = powers.find(e);
+  if (it == powers.end())
+    it = powers.try_emplace(e, UnaryOp::create(builder, loc, UnaryKind::Exp2, value(e)).getResult()).first;
+  return binary(BinaryKind::Mul, x, it->second);
+}
+
+Exponent ScaledValues::maximum(const Exponent &a, const Exponent &b) {
+  if (isNonPositive(plus(a, b, -1))) return b;
+  if (isNonPositive(plus(b, a, -1))) return a;
+  auto key = a < b ? std::make_pair(a, b) : std::make_pair(b, a);
+  auto it = maxima.find(key);
+  if (it == maxima.end()) {
+    unsigned s = symbol(binary(BinaryKind::Max, value(key.first), value(key.second)));
+    it = maxima.try_emplace(key, s).first;
+    maximumOf[s] = key;
+  }
+  return {{it->second, 1}};
+}
+
+bool ScaledValues::isNonPositive(const Exponent &e, unsigned depth) const {
+  if (e.empty()) return true;
+  if (depth == 0) return false;
+  for (auto [s, n] : e) {
+    auto it = maximumOf.find(s);
+    if (it == maximumOf.end()) continue;
+    Exponent without = plus(e, {{s, n}}, -1);
+    bool a = isNonPositive(plus(without, it->second.first, n), depth - 1),
+         b = isNonPositive(plus(without, it->second.second, n), depth - 1);
+    // A maximum is at least each of its arguments, and equals one of them.
+    if (n < 0 ? a || b : a && b) return true;
+  }
+  return false;
+}
+
+Exponent ScaledValues::align(ArrayRef<Scaled> parts, SmallVectorImpl<Value> &xs) {
+  const Scaled *first = nullptr;
+  for (const Scaled &p : parts)
+    if (!first && !p.zero) first = &p;
+  Exponent top = first ? first->e : Exponent();
+  for (const Scaled &p : parts) {
+    if (p.zero) continue;
+    // What both have in common stays outside of the maximum, where it can still cancel.
+    Exponent common, difference = plus(top, p.e, -1);
+    for (auto [s, n] : top)
+      if (!difference.count(s)) common[s] = n;
+    top = plus(common, maximum(plus(top, common, -1), plus(p.e, common, -1)));
+  }
+  for (const Scaled &p : parts) xs.push_back(p.zero ? p.x : timesPower(p.x, plus(p.e, top, -1)));
+  return top;
+}
+
+Value ScaledValues::plain(Value v) {
+  const Scaled &s = of(v);
+  if (s.e.empty()) return s.x;
+  if (auto it = plains.find(v); it != plains.end()) return it->second;
+  return plains[v] = timesPower(s.x, s.e);
+}
+
+Scaled ScaledValues::cloneWith(Operation *op, ArrayRef<Value> operands) {
+  IRMapping mapping;
+  for (auto [from, to] : llvm::zip(op->getOperands(), operands)) mapping.map(from, to);
+  return {builder.clone(*op, mapping)->getResult(0), {}, isZero(op)};
+}
+
+Scaled ScaledValues::exponential(UnaryOp op) {
+  // ln 2 in two parts; the first has so few bits that its product with an exponent is exact.
+  constexpr double log2e = 1.4426950408889634, high = 0.693359375, low = -2.1219444005469058e-4, most = 1e30;
+  Value a = plain(op.getX()), top = a;
+  unsigned rank = cast<RealType>(a.getType()).getRank();
+  if (rank == 2) top = FlattenOp::create(builder, loc, top);
+  if (rank > 0) top = ReduceOp::create(builder, loc, ReduceKind::Max, top);
+  Value e = UnaryOp::create(builder, loc, UnaryKind::Ceil, binary(BinaryKind::Mul, top, number(log2e)));
+  e = binary(BinaryKind::Max, binary(BinaryKind::Min, e, number(most)), number(-most));
+  Value rest = binary(BinaryKind::Sub, binary(BinaryKind::Sub, a, binary(BinaryKind::Mul, e, number(high))),
+                      binary(BinaryKind::Mul, e, number(low)));
+  return {UnaryOp::create(builder, loc, UnaryKind::Exp, rest), {{symbol(e), 1}}};
+}
+
+void ScaledValues::visit(Operation *op) { known[op->getResult(0)] = rewrite(op); }
+
+Scaled ScaledValues::rewrite(Operation *op) {
+  SmallVector<Scaled> in;
+  for (Value v : op->getOperands()) in.push_back(of(v));
+  auto withX = [&] {
+    SmallVector<Value> xs;
+    for (const Scaled &s : in) xs.push_back(s.x);
+    return xs;
+  };
+  auto withExponent = [&](Exponent e) {
+    Scaled s = cloneWith(op, withX());
+    s.e = std::move(e);
+    return s;
+  };
+  auto aligned = [&](unsigned from) {
+    SmallVector<Value> xs = withX();
+    xs.truncate(from);
+    Exponent e = align(ArrayRef<Scaled>(in).drop_front(from), xs);
+    Scaled s = cloneWith(op, xs);
+    s.e = std::move(e);
+    return s;
+  };
+  auto unscaled = [&] {
+    SmallVector<Value> xs;
+    for (Value v : op->getOperands()) xs.push_back(plain(v));
+    return cloneWith(op, xs);
+  };
+  auto u = dyn_cast<UnaryOp>(op);
+  if (u && u.getKind() == UnaryKind::Exp && isScaled(u)) return exponential(u);
+  if (llvm::all_of(in, [](const Scaled &s) { return s.e.empty(); })) return cloneWith(op, withX());
+  if (u) {
+    switch (u.getKind()) {
+    case UnaryKind::Neg:
+    case UnaryKind::Abs:
+    case UnaryKind::Relu:
+      return withExponent(in[0].e);
+    case UnaryKind::Not:
+      return withExponent({});
+    case UnaryKind::Log: {
+      Value x = withExponent({}).x;
+      return {binary(BinaryKind::Add, x, binary(BinaryKind::Mul, value(in[0].e), number(M_LN2))), {}};
+    }
+    default:
+      return unscaled();
+    }
+  }
+  if (auto b = dyn_cast<BinaryOp>(op)) {
+    switch (b.getKind()) {
+    case BinaryKind::Mul:
+      return withExponent(plus(in[0].e, in[1].e));
+    case BinaryKind::Div: {
+      Scaled s = withExponent(plus(in[0].e, in[1].e, -1));
+      // A divisor that is never zero, such as max(|n|, 1), may vanish beside its exponent; 0 over it is still 0.
+      if (!in[1].e.empty() && ranges.of(b.getB()).low > 0)
+        s.x = SelectOp::create(builder, loc, binary(BinaryKind::Eq, in[0].x, number(0)), number(0), s.x);
+      return s;
+    }
+    case BinaryKind::Pow:
+      if (auto n = wholeNumber(b.getB())) {
+        Exponent e;
+        for (int i = 0; i < std::abs(*n); ++i) e = plus(e, in[0].e, *n > 0 ? 1 : -1);
+        return withExponent(e);
+      }
+      return unscaled();
+    case BinaryKind::And:
+    case BinaryKind::Or:
+      return withExponent({});
+    case BinaryKind::Add:
+    case BinaryKind::Sub:
+    case BinaryKind::Min:
+    case BinaryKind::Max:
+      return aligned(0);
+    default: { // comparisons
+      Scaled s = aligned(0);
+      s.e.clear();
+      return s;
+    }
+    }
+  }
+  if (isa<SelectOp>(op)) return aligned(1);
+  if (isa<ConcatOp>(op)) return aligned(0);
+  if (isa<MatmulOp, OuterOp>(op)) return withExponent(plus(in[0].e, in[1].e));
+  if (isa<BroadcastOp, ReduceOp, CumsumOp, ExtractOp, FlattenOp>(op)) return withExponent(in[0].e);
+  if (isa<FinalOp>(op)) {
+    // The exponent after the last step, too.
+    auto it = finals.find(in[0].e);
+    if (it == finals.end())
+      it = finals.try_emplace(in[0].e, symbol(FinalOp::create(builder, loc, value(in[0].e)))).first;
+    return withExponent({{it->second, 1}});
+  }
+  return unscaled();
+}

@@ -1,0 +1,84 @@
+//===- ScaledValues.h - values as mantissa and power of two ---------------===//
+//
+// The idea. An unbounded exponential is held as `x * 2^e` with a scalar integer e, so that x stays near 1. Products add
+// exponents, sums are brought to the larger one, and a ratio subtracts them: what cancels in the mathematics cancels
+// here before it can overflow. Exponents are sums of scalars of the program (`Exponent`), kept symbolic so that equal
+// ones vanish.
+//
+// Example: with s = sum_j exp(k_j) v_j = x * 2^p, the new sum is s + exp(k) v = (x 2^(p-m) + exp(k - e ln 2) v 2^(e-m))
+// * 2^m, where e = ceil(k log2(e)) and m = max(p, e). With z = sum_j exp(k_j) held over the same m, (s / z) has no
+// exponent left.
+//
+// Pitfalls. e * ln 2 is subtracted in two parts, the first of which is exact; in one part its rounding alone would cost
+// three digits at k = 1000 in f32. log-decays of -inf have e = -1e30, not -inf, so that differences of exponents stay
+// numbers.
+//===----------------------------------------------------------------------===//
+#ifndef LINTEL_COMPILER_TRANSFORMS_SCALEDVALUES_H
+#define LINTEL_COMPILER_TRANSFORMS_SCALEDVALUES_H
+
+#include "compiler/analysis/RangeAnalysis.h"
+#include "mlir/IR/Builders.h"
+#include <map>
+
+namespace lintel {
+
+/// A sum of integer multiples of symbols (see ScaledValues::symbol); empty is zero.
+using Exponent = std::map<unsigned, int>;
+Exponent plus(const Exponent &a, const Exponent &b, int times = 1);
+
+/// x * 2^e. A `zero` fits every exponent.
+struct Scaled {
+  mlir::Value x;
+  Exponent e;
+  bool zero = false;
+};
+
+/// Rewrites the ops of a step, one by one in order, into scaled values at the builder's place.
+class ScaledValues {
+public:
+  ScaledValues(mlir::OpBuilder &builder, mlir::Location loc, RangeAnalysis &ranges,
+               llvm::function_ref<bool(UnaryOp)> isScaled)
+      : builder(builder), loc(loc), ranges(ranges), isScaled(isScaled) {}
+
+  /// `v` of the old body is from now on `s`.
+  void bind(mlir::Value v, Scaled s) { known[v] = std::move(s); }
+  void visit(mlir::Operation *op);
+  const Scaled &of(mlir::Value v) const { return known.find(v)->second; }
+
+  unsigned symbol(mlir::Value v);
+  /// The exponent as a scalar.
+  mlir::Value value(const Exponent &e);
+  mlir::Value timesPower(mlir::Value x, const Exponent &e);
+  /// Whether e <= 0 follows from what the maxima in it are maxima of.
+  bool isNonPositive(const Exponent &e, unsigned depth = 6) const;
+
+private:
+  Scaled rewrite(mlir::Operation *op);
+  Scaled exponential(UnaryOp op);
+  Scaled cloneWith(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
+  /// The value with no exponent.
+  mlir::Value plain(mlir::Value v);
+  /// Brings all to one exponent, which is returned; `xs` are then to be multiplied by 2 to it.
+  Exponent align(llvm::ArrayRef<Scaled> parts, llvm::SmallVectorImpl<mlir::Value> &xs);
+  Exponent maximum(const Exponent &a, const Exponent &b);
+  mlir::Value number(double x);
+  mlir::Value binary(BinaryKind kind, mlir::Value a, mlir::Value b) {
+    return BinaryOp::create(builder, loc, kind, a, b);
+  }
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  RangeAnalysis &ranges;
+  llvm::function_ref<bool(UnaryOp)> isScaled;
+  llvm::DenseMap<mlir::Value, Scaled> known;
+  llvm::DenseMap<mlir::Value, mlir::Value> plains;
+  llvm::SmallVector<mlir::Value> symbols;
+  llvm::DenseMap<mlir::Value, unsigned> symbolOf;
+  std::map<std::pair<Exponent, Exponent>, unsigned> maxima;
+  std::map<unsigned, std::pair<Exponent, Exponent>> maximumOf;
+  std::map<Exponent, mlir::Value> sums, powers;
+  std::map<Exponent, unsigned> finals;
+};
+
+} // namespace lintel
+#endif
