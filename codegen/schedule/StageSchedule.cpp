@@ -34,7 +34,18 @@ std::optional<StageSchedule> StageSchedule::parse(StringRef text, std::string &e
 
 namespace {
 
-bool hasFold(StageOp stage) { return stage.getBody().walk([](FoldOp) { return WalkResult::interrupt(); }).wasInterrupted(); }
+/// Whether the stage's tiles hold accumulators: its own, or those of stages that are written into it.
+bool hasFold(StageOp stage) {
+  std::string why;
+  return stage.getBody()
+      .walk([&](Operation *op) {
+        if (isa<FoldOp>(op)) return WalkResult::interrupt();
+        auto at = dyn_cast<AtOp>(op);
+        auto producer = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
+        return producer && canInline(producer, why) && hasFold(producer) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 /// The largest number up to `limit` that divides n.
 int64_t divisorUpTo(int64_t n, int64_t limit) {

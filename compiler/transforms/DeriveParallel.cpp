@@ -59,7 +59,7 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
       if (!attend) continue;
       builder.setInsertionPointAfter(spec);
       auto form = StreamedOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_parallel"), spec.getInputs(),
-                                     builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : 16), builder.getI64IntegerAttr(attend.getCausal() ? windowOf(attend) : 0));
+                                     builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : 32), builder.getI64IntegerAttr(attend.getCausal() ? windowOf(attend) : 0));
       IRMapping mapping;
       spec.getBody().cloneInto(&form.getBody(), mapping);
     }

@@ -97,6 +97,7 @@ Value Tile::scaledQuery(const FactoredForm::Read &read, const FactoredForm::Stat
   auto p = products(state);
   auto key = std::make_tuple(read.q.getAsOpaquePointer(), (void *)nullptr, state.decay.getAsOpaquePointer(), read.inclusive);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
+  if (!p && emitter.hasRows(read.q)) return cache[key] = emitter.tensorOf(read.q);
   SmallVector<int64_t> sizes{rows};
   SmallVector<StringRef> axes{"i"};
   bool vector = state.type.getRank() > 0;
