@@ -5,12 +5,18 @@ using namespace lintel;
 
 StringRef lintel::toString(TransitionClass c) {
   switch (c) {
-  case TransitionClass::Identity: return "identity";
-  case TransitionClass::Scalar: return "scalar";
-  case TransitionClass::Diagonal: return "diagonal";
-  case TransitionClass::LowRank: return "identity plus low rank";
-  case TransitionClass::DecayLowRank: return "decay times low rank";
-  case TransitionClass::Affine: return "affine";
+  case TransitionClass::Identity:
+    return "identity";
+  case TransitionClass::Scalar:
+    return "scalar";
+  case TransitionClass::Diagonal:
+    return "diagonal";
+  case TransitionClass::LowRank:
+    return "identity plus low rank";
+  case TransitionClass::DecayLowRank:
+    return "decay times low rank";
+  case TransitionClass::Affine:
+    return "affine";
   }
   return "";
 }
@@ -79,6 +85,21 @@ AffineValue TransitionAnalysis::add(AffineValue x, AffineValue y, bool subtract,
   else if (y.rest) x.rest = y.rest;
   if (x.rest && x.rest.getType() != type) x.rest = BroadcastOp::create(builder, loc, type, x.rest);
   return x;
+}
+
+/// outer(k, v) with the scalars and signs of v moved to k, wherever the user put them.
+OuterPair TransitionAnalysis::pair(Value k, Value v) {
+  while (Operation *op = v.getDefiningOp()) {
+    auto b = dyn_cast<BinaryOp>(op);
+    auto u = dyn_cast<UnaryOp>(op);
+    if (b && b.getKind() == BinaryKind::Mul && rankOf(b.getA()) == 0) k = times(b.getA(), k), v = b.getB();
+    else if (b && b.getKind() == BinaryKind::Mul && rankOf(b.getB()) == 0) k = times(b.getB(), k), v = b.getA();
+    else if (b && b.getKind() == BinaryKind::Div && rankOf(b.getB()) == 0)
+      k = binary(BinaryKind::Div, k, b.getB()), v = b.getA();
+    else if (u && u.getKind() == UnaryKind::Neg) k = negate(k, op->getLoc()), v = u.getX();
+    else break;
+  }
+  return {k, v};
 }
 
 /// x * factor / divisor, both free of states; `rank` is x's own.
@@ -193,7 +214,8 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
     case BinaryKind::Div:
       if (!sb) return scale(of(b.getA()), Value(), b.getB(), ra);
       break;
-    default: break;
+    default:
+      break;
     }
     if (!sa && !sb) return self;
     return opaque({of(b.getA()), of(b.getB())});
@@ -205,7 +227,7 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
     if (sa) return opaque({of(outer.getA()), of(outer.getB())});
     AffineValue r;
     if (!sb) {
-      r.pairs.push_back({outer.getA(), outer.getB()});
+      r.pairs.push_back(pair(outer.getA(), outer.getB()));
       return r;
     }
     AffineValue x = of(outer.getB());
@@ -236,7 +258,8 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
         return r;
       }
   }
-  if (auto select = dyn_cast<SelectOp>(op); select && !dependsOnState(select.getCondition()) && rankOf(select.getCondition()) == 0) {
+  if (auto select = dyn_cast<SelectOp>(op);
+      select && !dependsOnState(select.getCondition()) && rankOf(select.getCondition()) == 0) {
     Value zero = ConstantOp::create(builder, op->getLoc(), builder.getF64FloatAttr(0));
     Value one = ConstantOp::create(builder, op->getLoc(), builder.getF64FloatAttr(1));
     Value first = SelectOp::create(builder, op->getLoc(), select.getCondition(), one, zero);
@@ -244,7 +267,8 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
     AffineValue x = of(select.getA()), y = of(select.getB());
     if (rankOf(select.getA()) != rankOf(result)) x = x.terms.empty() ? x : opaque(x);
     if (rankOf(select.getB()) != rankOf(result)) y = y.terms.empty() ? y : opaque(y);
-    return add(scale(x, first, Value(), rankOf(select.getA())), scale(y, second, Value(), rankOf(select.getB())), false, typeOf(result));
+    return add(scale(x, first, Value(), rankOf(select.getA())), scale(y, second, Value(), rankOf(select.getB())), false,
+               typeOf(result));
   }
   SmallVector<AffineValue> parts;
   for (Value v : op->getOperands()) parts.push_back(of(v));
@@ -262,7 +286,9 @@ void TransitionAnalysis::classify(unsigned s) {
     else if (t.kind == LinearTerm::Outer) r.lowRank.push_back(t);
     else dense = true;
   }
-  auto number = [&](double x) { return ConstantOp::create(builder, block.getTerminator()->getLoc(), builder.getF64FloatAttr(x)).getResult(); };
+  auto number = [&](double x) {
+    return ConstantOp::create(builder, block.getTerminator()->getLoc(), builder.getF64FloatAttr(x)).getResult();
+  };
   if (factors.size() == 1) r.decay = factors[0];
   else r.decay = number(0); // the state is overwritten, or several terms add up
   if (factors.size() > 1)
@@ -276,7 +302,8 @@ void TransitionAnalysis::classify(unsigned s) {
     r.structured = true;
   }
   if (foreign) r.reason = "its update uses another state";
-  else if (dense) r.reason = "its update mixes the state along an axis in a way that is neither diagonal nor of low rank";
+  else if (dense)
+    r.reason = "its update mixes the state along an axis in a way that is neither diagonal nor of low rank";
   else if (rankOf(r.decay) == 2) r.reason = "its decay differs along both axes";
   if (!r.reason.empty()) {
     r.kind = TransitionClass::Affine;
@@ -284,5 +311,8 @@ void TransitionAnalysis::classify(unsigned s) {
   }
   bool decays = static_cast<bool>(r.decay);
   if (!r.lowRank.empty()) r.kind = decays ? TransitionClass::DecayLowRank : TransitionClass::LowRank;
-  else r.kind = !decays ? TransitionClass::Identity : rankOf(r.decay) == 0 ? TransitionClass::Scalar : TransitionClass::Diagonal;
+  else
+    r.kind = !decays                ? TransitionClass::Identity
+             : rankOf(r.decay) == 0 ? TransitionClass::Scalar
+                                    : TransitionClass::Diagonal;
 }

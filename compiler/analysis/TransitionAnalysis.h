@@ -1,14 +1,17 @@
 //===- TransitionAnalysis.h - how the states of a recurrence move ---------===//
 //
-// The idea. Every state obeys S_t = M_t S_{t-1} + U_t. What the compiler can do with an operator depends only on the class of M_t: chunks
-// can be taken where M_t is the identity, a scalar or a diagonal; low rank needs a triangular solve; anything affine can run step by step. Values of a step are
-// followed from the states to the results as sums of terms linear in a state plus a rest; each op of the body acts on that form. So the
-// answer does not depend on how the user wrote the step.
+// The idea. Every state obeys S_t = M_t S_{t-1} + U_t. What the compiler can do with an operator depends only on the
+// class of M_t: chunks can be taken where M_t is the identity, a scalar or a diagonal; low rank needs a triangular
+// solve; anything affine can run step by step. Values of a step are followed from the states to the results as sums of
+// terms linear in a state plus a rest; each op of the body acts on that form. So the answer does not depend on how the
+// user wrote the step.
 //
-// Example: `S1 = a * S; S2 = S1 + b * outer(k, v - k @ S1)` gives for S2: elementwise a, low rank (-b k)(a k)^T, pair (b k, v).
+// Example: `S1 = a * S; S2 = S1 + b * outer(k, v - k @ S1)` gives for S2: elementwise a, low rank (-b k)(a k)^T, pair
+// (b k, v).
 //
-// Pitfalls. New values (products of decays, scaled keys) are made at the end of the analysed block, which must therefore be a copy. A state that
-// only scales others (a stabiliser's exponent) is not affine; it is listed as a prefix state and counts as known.
+// Pitfalls. New values (products of decays, scaled keys) are made at the end of the analysed block, which must
+// therefore be a copy. A state that only scales others (a stabiliser's exponent) is not affine; it is listed as a
+// prefix state and counts as known.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_COMPILER_ANALYSIS_TRANSITIONANALYSIS_H
 #define LINTEL_COMPILER_ANALYSIS_TRANSITIONANALYSIS_H
@@ -21,8 +24,8 @@ namespace lintel {
 enum class TransitionClass { Identity, Scalar, Diagonal, LowRank, DecayLowRank, Affine };
 llvm::StringRef toString(TransitionClass c);
 
-/// A term linear in one state. `elementwise`: factor * S (a null factor is 1). `read`: left @ S, one axis less. `outer`: outer(up, left @ S).
-/// `opaque`: linear, in a way that is not followed further.
+/// A term linear in one state. `elementwise`: factor * S (a null factor is 1). `read`: left @ S, one axis less.
+/// `outer`: outer(up, left @ S). `opaque`: linear, in a way that is not followed further.
 struct LinearTerm {
   enum Kind { Elementwise, Read, Outer, Opaque } kind;
   unsigned state;
@@ -45,8 +48,8 @@ struct AffineValue {
 
 struct StateTransition {
   TransitionClass kind = TransitionClass::Affine;
-  mlir::Value decay;                    ///< null: identity
-  llvm::SmallVector<OuterPair> pairs;   ///< what is added; for a state of rank below 2 only k
+  mlir::Value decay;                  ///< null: identity
+  llvm::SmallVector<OuterPair> pairs; ///< what is added; for a state of rank below 2 only k
   llvm::SmallVector<LinearTerm> lowRank;
   bool structured = false; ///< what is added is a sum of outer products
   std::string reason;      ///< why it is affine only
@@ -54,7 +57,8 @@ struct StateTransition {
 
 class TransitionAnalysis {
 public:
-  /// `block` maps inputs and states to out and states (a body of attn.recurrent); a copy that may be added to. `prefix` lists states that count as known.
+  /// `block` maps inputs and states to out and states (a body of attn.recurrent); a copy that may be added to. `prefix`
+  /// lists states that count as known.
   TransitionAnalysis(mlir::Block &block, unsigned inputs, llvm::ArrayRef<unsigned> prefix);
 
   unsigned numStates() const { return states.size(); }
@@ -73,6 +77,7 @@ public:
 
 private:
   AffineValue decompose(mlir::Value v, bool cutAfter);
+  OuterPair pair(mlir::Value k, mlir::Value v);
   AffineValue scale(AffineValue x, mlir::Value factor, mlir::Value divisor, unsigned rank);
   AffineValue add(AffineValue x, AffineValue y, bool subtract, RealType type);
   AffineValue opaque(llvm::ArrayRef<AffineValue> parts);

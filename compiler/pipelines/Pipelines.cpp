@@ -5,22 +5,29 @@
 using namespace mlir;
 using namespace lintel;
 
+/// The same values get the same ops. Twice, since products are regrouped only where they have one use, and merging
+/// equal values makes that so.
+static void addCleanup(OpPassManager &passes) {
+  for (int i = 0; i < 2; ++i) {
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+  }
+  passes.addPass(createOrderValues());
+}
+
 void lintel::buildDerivePipeline(OpPassManager &passes, const FormOptions &options) {
   BindDimensionsOptions bind;
   bind.dims.assign(options.dims.begin(), options.dims.end());
   passes.addPass(createBindDimensions(bind));
   // However a step was written, it is the same ops from here on.
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
+  addCleanup(passes);
   passes.addPass(createDeriveRecurrent());
   // Before the other forms, so that they inherit the exponents.
   passes.addPass(createStabilize());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
+  addCleanup(passes);
   passes.addPass(createClassifyTransition());
   passes.addPass(createDeriveChunkwise({options.chunk}));
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
+  addCleanup(passes);
   passes.addPass(createDeriveParallel({options.chunk}));
   passes.addPass(createDeriveStep());
 }

@@ -16,6 +16,15 @@ def BindDimensions : Pass<"attn-bind-dimensions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::lintel::AttnDialect"];
 }
 
+def OrderValues : Pass<"attn-order-values", "::mlir::ModuleOp"> {
+  let summary = "each value right before what first needs it";
+  let description = [{
+    Before: specs or forms. After: the same, the ops of each region in the order in which its results need them, so that the text does not
+    depend on the order in which the user wrote independent statements.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
 def DeriveRecurrent : Pass<"attn-derive-recurrent", "::mlir::ModuleOp"> {
   let summary = "the recurrent form of each spec";
   let description = [{

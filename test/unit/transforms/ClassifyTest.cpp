@@ -113,7 +113,32 @@ TEST(Classify, NormalisedInThreeWays) {
 TEST(Classify, GatesOnKeysInThreeWays) {
   expectSame({"attention t { token q[dk], k[dk], v[dv], i; state S[dk, dv]; S = S + i * outer(k, v); out = q @ S }",
               "attention t { token q[dk], k[dk], v[dv], i; state S[dk, dv]; S = S + outer(i * k, v); out = q @ S }",
-              "attention t { token q[dk], k[dk], v[dv], i; state S[dk, dv]; S = S + outer(k, v) * i; out = q @ S }"});
+              "attention t { token q[dk], k[dk], v[dv], i; state S[dk, dv]; S = S + outer(k, v) * i; out = q @ S }",
+              "attention t { token q[dk], k[dk], v[dv], i; state S[dk, dv]; S = S + outer(k * i, v); out = q @ S }",
+              "attention t { token q[dk], k[dk], v[dv], i; state S[dk, dv]; S = S + outer(k, v * i); out = q @ S }",
+              "attention t { token q[dk], k[dk], v[dv], i; state S[dk, dv]; S = S - outer(-k * i, v); out = q @ S }"});
+}
+
+TEST(Classify, ProductsInManyOrders) {
+  std::vector<std::string> texts;
+  for (const char *update :
+       {"a * b * (w * S) + 2 * outer(k, v)", "w * (S * b) * a + outer(k, v) * 2", "(w * a) * (b * S) + outer(2 * k, v)",
+        "a * w * b * S + outer(k, 2 * v)", "b * (a * (w * S)) - outer(k, v) * (-1) * 2"})
+    texts.push_back(("attention t { token q[n], k[n], v[n], w[n], a, b; state S[n, n]; S = " + StringRef(update) +
+                     "; out = q @ S }")
+                        .str());
+  expectSame(texts);
+}
+
+TEST(Classify, GatedNormaliserInThreeWays) {
+  expectSame({"attention t { token q[dk], key[dk], v[dv], i, f; let k = exp(i) * key; scale rsqrt(dk); decay "
+              "sigmoid(f); normalize max(abs(den), 1) }",
+              "attention t { token q[dk], key[dk], v[dv], i, f; state S[dk, dv], z[dk]; S = sigmoid(f) * S + exp(i) * "
+              "outer(key, v); "
+              "z = sigmoid(f) * z + exp(i) * key; let p = q * rsqrt(dk); out = p @ S / max(abs(p . z), 1) }",
+              "attention t { token q[dk], key[dk], v[dv], i, f; state S[dk, dv], z[dk]; let k = key * exp(i); z = z * "
+              "sigmoid(f); z = z + k; "
+              "S = S * sigmoid(f); S = S + outer(k, v); let p = rsqrt(dk) * q; out = (p @ S) / max(abs(z . p), 1) }"});
 }
 
 } // namespace
