@@ -283,13 +283,16 @@ struct ShiftedElu : OpRewritePattern<BinaryOp> {
   LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
     auto elu = op.getA().getDefiningOp<UnaryOp>();
     auto one = op.getB().getDefiningOp<ConstantOp>();
-    if (op.getKind() != BinaryKind::Add || !elu || elu.getKind() != UnaryKind::Elu || !one || one.getValueAttr().getValueAsDouble() != 1) return failure();
+    if (op.getKind() != BinaryKind::Add || !elu || elu.getKind() != UnaryKind::Elu || !one ||
+        one.getValueAttr().getValueAsDouble() != 1)
+      return failure();
     Value x = elu.getX();
     Value zero = ConstantOp::create(rewriter, op.getLoc(), rewriter.getF64FloatAttr(0));
     Value positive = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Gt, x, zero);
     Value plus = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Add, x, one);
     // The minimum changes nothing that is chosen; it says that this exponential is bounded.
-    Value exp = UnaryOp::create(rewriter, op.getLoc(), UnaryKind::Exp, BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Min, x, zero));
+    Value exp = UnaryOp::create(rewriter, op.getLoc(), UnaryKind::Exp,
+                                BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Min, x, zero));
     rewriter.replaceOpWithNewOp<SelectOp>(op, positive, plus, exp);
     return success();
   }
