@@ -88,12 +88,14 @@ static ParseResult parseDim(AsmParser &parser, std::string &text) {
       OptionalParseResult number = parser.parseOptionalInteger(n);
       if (number.has_value()) {
         if (failed(*number)) return failure();
-        if (n <= 0) return parser.emitError(parser.getCurrentLocation(), "expected a dimension of at least 1, found ") << n;
+        if (n <= 0)
+          return parser.emitError(parser.getCurrentLocation(), "expected a dimension of at least 1, found ") << n;
         text += std::to_string(n);
       } else if (succeeded(parser.parseOptionalKeyword(&name))) {
         text += name;
       } else {
-        return parser.emitError(parser.getCurrentLocation(), "expected a dimension: a name, a positive integer, or a sum of their products");
+        return parser.emitError(parser.getCurrentLocation(),
+                                "expected a dimension: a name, a positive integer, or a sum of their products");
       }
     } while (succeeded(parser.parseOptionalStar()));
   } while (succeeded(parser.parseOptionalPlus()));
@@ -111,7 +113,8 @@ Type RealType::parse(AsmParser &parser) {
     dims.push_back(StringAttr::get(parser.getContext(), dim->str()));
     return success();
   };
-  if (failed(parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one, " in a tensor's dimensions"))) return {};
+  if (failed(parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one, " in a tensor's dimensions")))
+    return {};
   if (dims.size() > 4) {
     parser.emitError(parser.getNameLoc(), "expected at most 4 dimensions, found ") << dims.size();
     return {};
@@ -134,7 +137,8 @@ Type SequenceType::parse(AsmParser &parser) {
     sizes.push_back(n);
     return success();
   };
-  if (failed(parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one, " in a sequence's sizes"))) return {};
+  if (failed(parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one, " in a sequence's sizes")))
+    return {};
   return get(parser.getContext(), sizes);
 }
 

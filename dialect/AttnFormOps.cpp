@@ -19,7 +19,8 @@ template <class OpT> LogicalResult verifyFactored(OpT op) {
     if (prefix.getNumArguments() < inputs || failed(verifyBlockArguments(op, op.getPrefix(), inputs + internal, true)))
       return op.emitOpError("expected the prefix to take the inputs and the internal states");
     auto yield = cast<YieldOp>(prefix.getTerminator());
-    if (yield.getValues().size() != internal) return op.emitOpError("expected the prefix to yield ") << internal << " internal states";
+    if (yield.getValues().size() != internal)
+      return op.emitOpError("expected the prefix to yield ") << internal << " internal states";
     for (Value v : yield.getValues())
       if (cast<RealType>(v.getType()).getRank() != 0) return op.emitOpError("expected internal states to be scalars");
   }
@@ -40,7 +41,8 @@ template <class OpT> LogicalResult verifyFactored(OpT op) {
     auto shape = op.stateType(featureRank.size());
     if (!shape) return op.emitOpError("expected a state's pairs to be given by the token region");
     featureRank.push_back(shape.getRank() ? 1 : 0);
-    if (info.getDecay() >= 0 && !take(info.getDecay())) return op.emitOpError("expected a decay of rank ") << info.getDecay() << " for state '" << info.getName() << "'";
+    if (info.getDecay() >= 0 && !take(info.getDecay()))
+      return op.emitOpError("expected a decay of rank ") << info.getDecay() << " for state '" << info.getName() << "'";
     for (int64_t p = 0; p < info.getPairs(); ++p)
       if (!take(featureRank.back()) || (shape.getRank() == 2 && !take(1)))
         return op.emitOpError("expected a pair of keys and values for state '") << info.getName() << "'";
@@ -51,7 +53,8 @@ template <class OpT> LogicalResult verifyFactored(OpT op) {
       return op.emitOpError("expected a read of one of the states, found ") << attr;
     if (!take(featureRank[read.getState()])) return op.emitOpError("expected a query for each read");
   }
-  if (next != values.size()) return op.emitOpError("expected the token region to yield ") << next << " values, found " << values.size();
+  if (next != values.size())
+    return op.emitOpError("expected the token region to yield ") << next << " values, found " << values.size();
   if (cast<YieldOp>(op.getCombine().front().getTerminator()).getValues().size() != 1)
     return op.emitOpError("expected the combine region to yield the output");
   return success();
@@ -74,8 +77,9 @@ template <class OpT> RealType factoredStateType(OpT op, unsigned index) {
       if (!info.getPairs() || rank(at) > 1) return {};
       if (each == 1) return cast<RealType>(values[at].getType());
       if (rank(at + 1) != 1) return {};
-      return RealType::get(op.getContext(), ArrayRef<StringAttr>{cast<RealType>(values[at].getType()).getDims()[0],
-                                                                   cast<RealType>(values[at + 1].getType()).getDims()[0]});
+      return RealType::get(op.getContext(),
+                           ArrayRef<StringAttr>{cast<RealType>(values[at].getType()).getDims()[0],
+                                                cast<RealType>(values[at + 1].getType()).getDims()[0]});
     }
     at += each * info.getPairs();
   }
@@ -107,5 +111,7 @@ void StepOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
 void StreamedOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
   if (!region.empty()) nameArguments(region.front(), getInputs(), {}, set);
 }
-void ChunkwiseOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) { nameFactored(*this, region, set); }
+void ChunkwiseOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
+  nameFactored(*this, region, set);
+}
 void ParallelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) { nameFactored(*this, region, set); }

@@ -30,7 +30,8 @@ LogicalResult KernelOp::verifyRegions() {
     return emitOpError("expected attn.yield of ") << names.size() << " states";
   for (auto [i, v] : llvm::enumerate(yield.getValues()))
     if (v.getType() != body.getArgument(inputs + i).getType())
-      return emitOpError("expected state '") << names[i] << "' to keep its shape " << body.getArgument(inputs + i).getType() << ", found " << v.getType();
+      return emitOpError("expected state '") << names[i] << "' to keep its shape "
+                                             << body.getArgument(inputs + i).getType() << ", found " << v.getType();
   return success();
 }
 
@@ -45,7 +46,8 @@ template <class OpT> LogicalResult verifyLoop(OpT op) {
     return op.emitOpError("expected attn.yield of ") << op.getInit().size() << " carried values";
   for (auto [i, init] : llvm::enumerate(op.getInit())) {
     Type type = init.getType();
-    if (body.getArgument(i + 1).getType() != type || yield.getValues()[i].getType() != type || op.getResult(i).getType() != type)
+    if (body.getArgument(i + 1).getType() != type || yield.getValues()[i].getType() != type ||
+        op.getResult(i).getType() != type)
       return op.emitOpError("expected carried value ") << i << " to keep its type " << type;
   }
   return success();
@@ -54,7 +56,8 @@ template <class OpT> LogicalResult verifyLoop(OpT op) {
 } // namespace
 
 LogicalResult ScanOp::verify() {
-  if ((getMode() == ScanMode::Rest) != (getFrom() > 0)) return emitOpError("expected `from` exactly on a scan of the rest");
+  if ((getMode() == ScanMode::Rest) != (getFrom() > 0))
+    return emitOpError("expected `from` exactly on a scan of the rest");
   if (getResults().size() != getInit().size()) return emitOpError("expected a result for each carried value");
   return verifyLoop(*this);
 }
@@ -75,9 +78,11 @@ void PairsOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) 
 LogicalResult RowsOp::verify() {
   auto sizes = getX().getType().getSizes();
   RealType type = getType();
-  if (type.getRank() != sizes.size() + 1) return emitOpError("expected one axis more than ") << getX().getType() << ", found " << type;
+  if (type.getRank() != sizes.size() + 1)
+    return emitOpError("expected one axis more than ") << getX().getType() << ", found " << type;
   for (auto [i, n] : llvm::enumerate(sizes))
-    if (type.getDim(i + 1).getConstant() != n) return emitOpError("expected rows of ") << getX().getType() << ", found " << type;
+    if (type.getDim(i + 1).getConstant() != n)
+      return emitOpError("expected rows of ") << getX().getType() << ", found " << type;
   return success();
 }
 
@@ -86,16 +91,19 @@ LogicalResult StageOp::verify() {
   if (getAxes().size() != rank) return emitOpError("expected ") << rank << " axis names, found " << getAxes().size();
   llvm::StringSet<> names;
   for (Attribute axis : getAxes())
-    if (!names.insert(cast<StringAttr>(axis).getValue()).second) return emitOpError("expected distinct axes, found ") << axis << " twice";
+    if (!names.insert(cast<StringAttr>(axis).getValue()).second)
+      return emitOpError("expected distinct axes, found ") << axis << " twice";
   Block &body = getBody().front();
   unsigned extra = getInit() ? 1 : 0;
-  if (body.getNumArguments() != rank + extra) return emitOpError("expected ") << rank + extra << " block arguments, found " << body.getNumArguments();
+  if (body.getNumArguments() != rank + extra)
+    return emitOpError("expected ") << rank + extra << " block arguments, found " << body.getNumArguments();
   for (unsigned i = 0; i < rank; ++i)
     if (!body.getArgument(i).getType().isIndex()) return emitOpError("expected an index for each axis");
   if (extra) {
     if (!rank) return emitOpError("expected a serial stage to have an axis");
     auto want = RealType::get(getContext(), getType().getDims().drop_front());
-    if (getInit().getType() != want) return emitOpError("expected an initial value of ") << want << ", found " << getInit().getType();
+    if (getInit().getType() != want)
+      return emitOpError("expected an initial value of ") << want << ", found " << getInit().getType();
   }
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield || yield.getValues().size() != 1 || !isa<RealType>(yield.getValues()[0].getType()) ||
@@ -106,8 +114,10 @@ LogicalResult StageOp::verify() {
 
 void StageOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
   if (region.empty()) return;
-  for (auto [arg, axis] : llvm::zip(region.front().getArguments(), getAxes())) set(arg, cast<StringAttr>(axis).getValue());
-  if (getInit() && region.front().getNumArguments() == getAxes().size() + 1) set(region.front().getArguments().back(), "before");
+  for (auto [arg, axis] : llvm::zip(region.front().getArguments(), getAxes()))
+    set(arg, cast<StringAttr>(axis).getValue());
+  if (getInit() && region.front().getNumArguments() == getAxes().size() + 1)
+    set(region.front().getArguments().back(), "before");
 }
 void StageOp::getAsmResultNames(OpAsmSetValueNameFn set) { set(getResult(), getName()); }
 

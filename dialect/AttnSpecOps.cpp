@@ -9,7 +9,8 @@ LogicalResult lintel::verifyOperatorHeader(Operation *op, ArrayAttr inputs, Arra
   for (Attribute attr : inputs) {
     auto param = dyn_cast<ParamAttr>(attr);
     if (!param) return op->emitOpError("expected each input to be an #attn.param, found ") << attr;
-    if (!seen.insert(param.getName()).second) return op->emitOpError("expected distinct names, found '") << param.getName() << "' twice";
+    if (!seen.insert(param.getName()).second)
+      return op->emitOpError("expected distinct names, found '") << param.getName() << "' twice";
   }
   for (StringRef state : states)
     if (!seen.insert(state).second) return op->emitOpError("expected distinct names, found '") << state << "' twice";
@@ -23,7 +24,8 @@ LogicalResult lintel::verifyBlockArguments(Operation *op, Region &region, unsign
   for (BlockArgument arg : block.getArguments()) {
     auto type = dyn_cast<RealType>(arg.getType());
     if (!type) return op->emitOpError("expected tensors as block arguments, found ") << arg.getType();
-    if (bound && !type.isStatic()) return op->emitOpError("expected bound dimensions, found ") << type << "; run attn-bind-dimensions first";
+    if (bound && !type.isStatic())
+      return op->emitOpError("expected bound dimensions, found ") << type << "; run attn-bind-dimensions first";
   }
   if (!isa<YieldOp>(block.getTerminator())) return op->emitOpError("expected the body to end in attn.yield");
   return success();
@@ -37,9 +39,11 @@ LogicalResult lintel::verifyStepBody(Operation *op, Region &body, ArrayAttr inpu
     return failure();
   auto yield = cast<YieldOp>(body.front().getTerminator());
   if (yield.getValues().size() != states.size() + 1)
-    return op->emitOpError("expected attn.yield of the output and ") << states.size() << " states, found " << yield.getValues().size() << " values";
+    return op->emitOpError("expected attn.yield of the output and ")
+           << states.size() << " states, found " << yield.getValues().size() << " values";
   auto out = dyn_cast<RealType>(yield.getValues()[0].getType());
-  if (!out || out.getRank() > 1) return op->emitOpError("expected the output to be a scalar or a vector, found ") << yield.getValues()[0].getType();
+  if (!out || out.getRank() > 1)
+    return op->emitOpError("expected the output to be a scalar or a vector, found ") << yield.getValues()[0].getType();
   for (auto [i, name] : llvm::enumerate(names)) {
     Type before = body.front().getArgument(inputs.size() + i).getType(), after = yield.getValues()[i + 1].getType();
     if (before != after)
@@ -96,6 +100,7 @@ LogicalResult AttendOp::verifyRegions() {
     if (n.getNumArguments() != 1 || n.getArgument(0).getType() != scalar || !yields(n))
       return emitOpError("expected the normalizer to map one scalar to one scalar");
   }
-  if (getV().getType() != getType()) return emitOpError("expected a result of the values' shape ") << getV().getType() << ", found " << getType();
+  if (getV().getType() != getType())
+    return emitOpError("expected a result of the values' shape ") << getV().getType() << ", found " << getType();
   return success();
 }

@@ -277,6 +277,27 @@ struct SimplePower : OpRewritePattern<BinaryOp> {
   }
 };
 
+// elu(x) + 1 is x + 1 or exp(x): one exponential, with no cancellation where x is far below zero.
+struct ShiftedElu : OpRewritePattern<BinaryOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
+    auto elu = op.getA().getDefiningOp<UnaryOp>();
+    auto one = op.getB().getDefiningOp<ConstantOp>();
+    if (op.getKind() != BinaryKind::Add || !elu || elu.getKind() != UnaryKind::Elu || !one ||
+        one.getValueAttr().getValueAsDouble() != 1)
+      return failure();
+    Value x = elu.getX();
+    Value zero = ConstantOp::create(rewriter, op.getLoc(), rewriter.getF64FloatAttr(0));
+    Value positive = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Gt, x, zero);
+    Value plus = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Add, x, one);
+    // The minimum changes nothing that is chosen; it says that this exponential is bounded.
+    Value exp = UnaryOp::create(rewriter, op.getLoc(), UnaryKind::Exp,
+                                BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Min, x, zero));
+    rewriter.replaceOpWithNewOp<SelectOp>(op, positive, plus, exp);
+    return success();
+  }
+};
+
 /// -(-x), -(x - y) and -(x * 2).
 struct Negation : OpRewritePattern<UnaryOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -303,5 +324,5 @@ void UnaryOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRConte
 }
 
 void BinaryOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<OrderProduct, OrderSum, Signs, SimplePower>(context);
+  patterns.add<OrderProduct, OrderSum, ShiftedElu, Signs, SimplePower>(context);
 }

@@ -8,11 +8,14 @@
 
 namespace lintel {
 
-mlir::LogicalResult verifyOperatorHeader(mlir::Operation *op, mlir::ArrayAttr inputs, llvm::ArrayRef<llvm::StringRef> states);
+mlir::LogicalResult verifyOperatorHeader(mlir::Operation *op, mlir::ArrayAttr inputs,
+                                         llvm::ArrayRef<llvm::StringRef> states);
 mlir::LogicalResult verifyBlockArguments(mlir::Operation *op, mlir::Region &region, unsigned expected, bool bound);
 /// A body that maps inputs and states to the output and the states.
-mlir::LogicalResult verifyStepBody(mlir::Operation *op, mlir::Region &body, mlir::ArrayAttr inputs, mlir::ArrayAttr states, bool bound);
-void nameArguments(mlir::Block &block, mlir::ArrayAttr inputs, llvm::ArrayRef<llvm::StringRef> rest, mlir::OpAsmSetValueNameFn set);
+mlir::LogicalResult verifyStepBody(mlir::Operation *op, mlir::Region &body, mlir::ArrayAttr inputs,
+                                   mlir::ArrayAttr states, bool bound);
+void nameArguments(mlir::Block &block, mlir::ArrayAttr inputs, llvm::ArrayRef<llvm::StringRef> rest,
+                   mlir::OpAsmSetValueNameFn set);
 /// Names from an array of strings or of #attn.state.
 llvm::SmallVector<llvm::StringRef> stateNames(mlir::ArrayAttr states);
 

@@ -12,16 +12,16 @@ FailureOr<RealType> lintel::inferBroadcast(MaybeLoc loc, RealType a, RealType b)
   if (a.getRank() == 0) return b;
   if (a.getRank() == 1 && b.getRank() == 2 && a.getDims()[0] == b.getDims()[0]) return b;
   if (b.getRank() == 1 && a.getRank() == 2 && a.getDims()[0] == b.getDims()[0]) return a;
-  return emitOptionalError(loc, "expected equal shapes, a scalar, or a vector along the first axis of a matrix; found ", a,
-                           " and ", b);
+  return emitOptionalError(loc, "expected equal shapes, a scalar, or a vector along the first axis of a matrix; found ",
+                           a, " and ", b);
 }
 
 FailureOr<RealType> lintel::inferMatmul(MaybeLoc loc, RealType a, RealType b) {
   if (a.getRank() < 1 || a.getRank() > 2 || b.getRank() < 1 || b.getRank() > 2)
     return emitOptionalError(loc, "expected vectors or matrices to contract, found ", a, " and ", b);
   if (a.getDims().back() != b.getDims().front())
-    return emitOptionalError(loc, "expected the last axis of the first to match the first axis of the second, found ", a,
-                             " and ", b);
+    return emitOptionalError(loc, "expected the last axis of the first to match the first axis of the second, found ",
+                             a, " and ", b);
   SmallVector<StringAttr> dims(a.getDims().drop_back());
   dims.append(b.getDims().begin() + 1, b.getDims().end());
   return make(a, dims);
@@ -61,8 +61,7 @@ FailureOr<RealType> lintel::inferExtract(MaybeLoc loc, RealType x, StringRef ind
     return emitOptionalError(loc, "expected an index of 0 or a polynomial over dimension names, found \"", index, "\"");
   auto at = constantIndex(index);
   auto size = x.getDim(0).getConstant();
-  if (at && size && *at >= *size)
-    return emitOptionalError(loc, "expected an index below ", *size, ", found ", *at);
+  if (at && size && *at >= *size) return emitOptionalError(loc, "expected an index below ", *size, ", found ", *at);
   return make(x, x.getDims().drop_front());
 }
 

@@ -1,7 +1,7 @@
 //===- ShapeInference.h - shapes of values, once --------------------------===//
 //
-// Inference, verification and interpretation share these rules. Each returns the result type, or failure after an error at `loc`
-// (where there is one) that names both shapes.
+// Inference, verification and interpretation share these rules. Each returns the result type, or failure after an error
+// at `loc` (where there is one) that names both shapes.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_DIALECT_SHAPEINFERENCE_H
 #define LINTEL_DIALECT_SHAPEINFERENCE_H

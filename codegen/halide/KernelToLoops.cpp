@@ -15,7 +15,8 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
     auto from = bufferOf(v);
     if (failed(from)) return failure();
     Buffer buffer = *from;
-    // Memory that nobody else looks at again is taken over, all other is copied; so is what was made outside of a loop around this one, which will need it again.
+    // Memory that nobody else looks at again is taken over, all other is copied; so is what was made outside of a loop
+    // around this one, which will need it again.
     bool made = v.getParentBlock() == loop->getBlock();
     if (!from->ours || !made || !v.hasOneUse() || llvm::count(init, v) > 1) {
       auto sizes = cast<RealType>(v.getType()).getSizes();
@@ -29,14 +30,18 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
     buffers[loop->getResult(k)] = buffer;
   }
   Value zero = index(0), chunk = index(scan ? scan.getChunk() : pairs.getChunk()), low = zero, high = steps;
-  auto down = [&](Value x, int64_t by) { return arith::MulIOp::create(b, loc, arith::DivUIOp::create(b, loc, x, index(by)), index(by)).getResult(); };
+  auto down = [&](Value x, int64_t by) {
+    return arith::MulIOp::create(b, loc, arith::DivUIOp::create(b, loc, x, index(by)), index(by)).getResult();
+  };
   if (scan && scan.getMode() == ScanMode::Whole) high = down(steps, scan.getChunk());
   if (scan && scan.getMode() == ScanMode::Rest) low = down(steps, scan.getFrom());
   if (pairs) {
     Value t = indices.lookup(pairs.getT());
-    if (pairs.getCausal()) high = arith::MinSIOp::create(b, loc, steps, arith::AddIOp::create(b, loc, t, index(pairs.getQueries())));
+    if (pairs.getCausal())
+      high = arith::MinSIOp::create(b, loc, steps, arith::AddIOp::create(b, loc, t, index(pairs.getQueries())));
     if (pairs.getWindow() > 0)
-      low = down(arith::MaxSIOp::create(b, loc, zero, arith::SubIOp::create(b, loc, t, index(pairs.getWindow() - 1))), pairs.getChunk());
+      low = down(arith::MaxSIOp::create(b, loc, zero, arith::SubIOp::create(b, loc, t, index(pairs.getWindow() - 1))),
+                 pairs.getChunk());
   }
   auto loops = scf::ForOp::create(b, loc, low, high, chunk);
   b.setInsertionPointToStart(loops.getBody());
@@ -44,7 +49,8 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
   if (pairs && pairs.getDescending()) {
     // low + (the last block's start - at)
     Value blocks = arith::CeilDivUIOp::create(b, loc, arith::SubIOp::create(b, loc, high, low), chunk);
-    Value last = arith::AddIOp::create(b, loc, low, arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, blocks, index(1)), chunk));
+    Value last = arith::AddIOp::create(
+        b, loc, low, arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, blocks, index(1)), chunk));
     at = arith::AddIOp::create(b, loc, low, arith::SubIOp::create(b, loc, last, at));
   }
   indices[block.getArgument(0)] = at;
@@ -52,22 +58,28 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
   DenseSet<Operation *> taken;
   for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
     auto stage = v.getDefiningOp<StageOp>();
-    if (stage && stage->getBlock() == &block && canOverwrite(stage, block.getArgument(k + 1)) && taken.insert(stage).second)
+    if (stage && stage->getBlock() == &block && canOverwrite(stage, block.getArgument(k + 1)) &&
+        taken.insert(stage).second)
       overwrites[stage] = block.getArgument(k + 1);
   }
-  return writeBlock(block, [&](ArrayRef<Value> next) -> LogicalResult {
-    for (auto [k, v] : llvm::enumerate(next)) {
-      auto it = v.getDefiningOp() ? overwrites.find(v.getDefiningOp()) : overwrites.end();
-      if (v == block.getArgument(k + 1) || (it != overwrites.end() && it->second == block.getArgument(k + 1))) continue;
-      auto from = bufferOf(v);
-      if (failed(from)) return failure();
-      copy(carried[k], *from, cast<RealType>(v.getType()).getSizes());
-    }
-    return success();
-  }, carried);
+  return writeBlock(
+      block,
+      [&](ArrayRef<Value> next) -> LogicalResult {
+        for (auto [k, v] : llvm::enumerate(next)) {
+          auto it = v.getDefiningOp() ? overwrites.find(v.getDefiningOp()) : overwrites.end();
+          if (v == block.getArgument(k + 1) || (it != overwrites.end() && it->second == block.getArgument(k + 1)))
+            continue;
+          auto from = bufferOf(v);
+          if (failed(from)) return failure();
+          copy(carried[k], *from, cast<RealType>(v.getType()).getSizes());
+        }
+        return success();
+      },
+      carried);
 }
 
-LogicalResult LoopWriter::writeBlock(Block &block, llvm::function_ref<LogicalResult(ArrayRef<Value>)> atEnd, ArrayRef<Buffer> carried) {
+LogicalResult LoopWriter::writeBlock(Block &block, llvm::function_ref<LogicalResult(ArrayRef<Value>)> atEnd,
+                                     ArrayRef<Buffer> carried) {
   StageGroups groupsHere = groupsOf(block);
   for (RowsOp rows : block.getOps<RowsOp>())
     if (!rows->use_empty() && failed(writeRows(rows))) return failure();

@@ -1,7 +1,8 @@
 //===- KernelToLoops.h - an attn.kernel as loops --------------------------===//
 //
-// The door of codegen/halide: plans the kernel's memory, builds each group of stages as a Halide pipeline, schedules and lowers it, imports the statements, and
-// writes the scans around them. What comes out obeys codegen/cpu/CpuLowering.h.
+// The door of codegen/halide: plans the kernel's memory, builds each group of stages as a Halide pipeline, schedules
+// and lowers it, imports the statements, and writes the scans around them. What comes out obeys
+// codegen/cpu/CpuLowering.h.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_CODEGEN_HALIDE_KERNELTOLOOPS_H
 #define LINTEL_CODEGEN_HALIDE_KERNELTOLOOPS_H

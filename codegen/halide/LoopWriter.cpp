@@ -9,31 +9,40 @@ LoopWriter::LoopWriter(const LoopsRequest &request, LoopsResult &result)
 
 Type LoopWriter::elementType(lintel_dtype dtype) {
   switch (dtype) {
-  case LINTEL_F64: return b.getF64Type();
-  case LINTEL_F32: return b.getF32Type();
-  case LINTEL_F16: return b.getF16Type();
-  case LINTEL_BF16: return b.getBF16Type();
+  case LINTEL_F64:
+    return b.getF64Type();
+  case LINTEL_F32:
+    return b.getF32Type();
+  case LINTEL_F16:
+    return b.getF16Type();
+  case LINTEL_BF16:
+    return b.getBF16Type();
   }
   return b.getF32Type();
 }
 
 MemRefType LoopWriter::memrefType(lintel_dtype dtype) {
-  return MemRefType::get({ShapedType::kDynamic}, elementType(dtype), StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
+  return MemRefType::get({ShapedType::kDynamic}, elementType(dtype),
+                         StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
 }
 
 Value LoopWriter::slice(Value base, Value offset) {
   // The size tells nothing; what lies behind is known to the one who slices.
   auto type = cast<MemRefType>(base.getType());
   Value size = index(int64_t(1) << 62);
-  return memref::SubViewOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, type.getElementType(), StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1})),
-                                   base, ArrayRef<OpFoldResult>{offset}, ArrayRef<OpFoldResult>{size}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  return memref::SubViewOp::create(b, loc,
+                                   MemRefType::get({ShapedType::kDynamic}, type.getElementType(),
+                                                   StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1})),
+                                   base, ArrayRef<OpFoldResult>{offset}, ArrayRef<OpFoldResult>{size},
+                                   ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
 }
 
 void LoopWriter::createFunction() {
   SmallVector<Type> types;
   Type idx = b.getIndexType(), flag = b.getI1Type();
   for (size_t i = 0; i < kernel.getInputs().size(); ++i) types.append({memrefType(request.dtype), idx, idx});
-  for (size_t s = 0; s < kernel.getStates().size(); ++s) types.append({memrefType(compute), memrefType(compute), flag, flag});
+  for (size_t s = 0; s < kernel.getStates().size(); ++s)
+    types.append({memrefType(compute), memrefType(compute), flag, flag});
   types.append({memrefType(request.dtype), idx, idx, idx, MemRefType::get({ShapedType::kDynamic}, b.getI8Type())});
   b.setInsertionPointToEnd(result.loops->getBody());
   body = func::FuncOp::create(b, loc, request.entry + "_body", b.getFunctionType(types, {}));
@@ -59,7 +68,8 @@ void LoopWriter::createFunction() {
   scratch = next();
   b.setInsertionPointToEnd(entry);
   given = index(0);
-  for (State &s : states) given = arith::MaxSIOp::create(b, loc, given, arith::IndexCastUIOp::create(b, loc, idx, s.hasIn));
+  for (State &s : states)
+    given = arith::MaxSIOp::create(b, loc, given, arith::IndexCastUIOp::create(b, loc, idx, s.hasIn));
 }
 
 FailureOr<LoopWriter::Buffer> LoopWriter::allocate(ArrayRef<int64_t> sizes, lintel_dtype dtype) {
@@ -70,7 +80,8 @@ FailureOr<LoopWriter::Buffer> LoopWriter::allocate(ArrayRef<int64_t> sizes, lint
   // At the function's entry, so that every block can use it.
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&body.getBody().front());
-  Value view = memref::ViewOp::create(b, loc, MemRefType::get({n}, elementType(dtype)), scratch, index(*offset), ValueRange());
+  Value view =
+      memref::ViewOp::create(b, loc, MemRefType::get({n}, elementType(dtype)), scratch, index(*offset), ValueRange());
   Buffer buffer{memref::CastOp::create(b, loc, memrefType(dtype), view), {dtype, false, true}, {}, dtype == compute};
   return buffer;
 }
@@ -125,12 +136,17 @@ void LoopWriter::copy(const Buffer &to, const Buffer &from, ArrayRef<int64_t> si
   };
   Value x = memref::LoadOp::create(b, loc, from.base, address(from));
   Type want = elementType(to.layout.dtype), have = x.getType();
-  if (want != have) x = have.getIntOrFloatBitWidth() < want.getIntOrFloatBitWidth() ? arith::ExtFOp::create(b, loc, want, x).getResult() : arith::TruncFOp::create(b, loc, want, x).getResult();
+  if (want != have)
+    x = have.getIntOrFloatBitWidth() < want.getIntOrFloatBitWidth()
+            ? arith::ExtFOp::create(b, loc, want, x).getResult()
+            : arith::TruncFOp::create(b, loc, want, x).getResult();
   memref::StoreOp::create(b, loc, x, to.base, address(to));
 }
 
-/// `count` rows of `rowSizes`, dense in `to` where `fromRow` is given and in `from` else; source rows past `clamp` (if given) repeat it.
-void LoopWriter::copyRows(Value to, Value toStride, Value from, Value fromStride, Value count, Value clamp, ArrayRef<int64_t> rowSizes, Value fromRow) {
+/// `count` rows of `rowSizes`, dense in `to` where `fromRow` is given and in `from` else; source rows past `clamp` (if
+/// given) repeat it.
+void LoopWriter::copyRows(Value to, Value toStride, Value from, Value fromStride, Value count, Value clamp,
+                          ArrayRef<int64_t> rowSizes, Value fromRow) {
   OpBuilder::InsertionGuard guard(b);
   auto rows = scf::ForOp::create(b, loc, index(0), count, index(1));
   b.setInsertionPointToStart(rows.getBody());
@@ -142,7 +158,8 @@ void LoopWriter::copyRows(Value to, Value toStride, Value from, Value fromStride
     auto loop = scf::ForOp::create(b, loc, index(0), index(rowSizes[0]), index(1));
     b.setInsertionPointToStart(loop.getBody());
     a = arith::AddIOp::create(b, loc, a, arith::MulIOp::create(b, loc, loop.getInductionVar(), index(inner)));
-    c = arith::AddIOp::create(b, loc, c, arith::MulIOp::create(b, loc, loop.getInductionVar(), fromRow ? fromRow : index(inner)));
+    c = arith::AddIOp::create(b, loc, c,
+                              arith::MulIOp::create(b, loc, loop.getInductionVar(), fromRow ? fromRow : index(inner)));
   }
   auto loop = scf::ForOp::create(b, loc, index(0), index(inner), index(1));
   b.setInsertionPointToStart(loop.getBody());
@@ -181,7 +198,8 @@ LogicalResult LoopWriter::writeRows(RowsOp rows) {
   if (isPartial(rows.getT())) {
     auto tile = allocate(sizes, request.dtype);
     if (failed(tile)) return failure();
-    Value whole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, arith::AddIOp::create(b, loc, t, count), steps);
+    Value whole =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, arith::AddIOp::create(b, loc, t, count), steps);
     SmallVector<Value> direct{base}, copied{tile->base, index(each)};
     direct.append(buffer.strides);
     if (row.size() == 2) copied.push_back(index(row[1]));
@@ -202,7 +220,9 @@ LogicalResult LoopWriter::writeRows(RowsOp rows) {
 /// Lets a stage write its rows where the output lies, if nothing else reads them.
 void LoopWriter::prepareEmit(EmitOp emit) {
   auto stage = emit.getX().getDefiningOp<StageOp>();
-  if (!stage || !stage->hasOneUse() || stage.getType().getRank() != 2 || isPartial(emit.getT()) || stage->getBlock() != emit->getBlock()) return;
+  if (!stage || !stage->hasOneUse() || stage.getType().getRank() != 2 || isPartial(emit.getT()) ||
+      stage->getBlock() != emit->getBlock())
+    return;
   Value t = indices.lookup(emit.getT());
   Buffer buffer{slice(out, arith::MulIOp::create(b, loc, t, outStep)), {request.dtype, true, false}, {outStep}, false};
   emitTargets[stage] = buffer;
@@ -219,7 +239,10 @@ LogicalResult LoopWriter::finishEmit(EmitOp emit) {
   auto rows = scf::ForOp::create(b, loc, index(0), count, index(1));
   b.setInsertionPointToStart(rows.getBody());
   Value i = rows.getInductionVar();
-  Buffer to{slice(out, arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, t, i), outStep)), {request.dtype, false, false}, {}, false};
+  Buffer to{slice(out, arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, t, i), outStep)),
+            {request.dtype, false, false},
+            {},
+            false};
   int64_t each = emit.getX().getType().getNumElements() / sizes[0];
   Value stride = from->strides.empty() ? index(each) : from->strides[0];
   Buffer row{slice(from->base, arith::MulIOp::create(b, loc, i, stride)), from->layout, {}, false};
@@ -232,7 +255,10 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
   group.name = request.entry + "_g" + std::to_string(groups++);
   group.stages.assign(stages.begin(), stages.end());
   group.compute = compute;
-  group.target = {request.target.vectorBits, request.target.vectorBits >= 512 || StringRef(request.target.triple).starts_with("aarch64") ? 32u : 16u, compute == LINTEL_F64 ? 64u : 32u};
+  group.target = {request.target.vectorBits,
+                  request.target.vectorBits >= 512 || StringRef(request.target.triple).starts_with("aarch64") ? 32u
+                                                                                                              : 16u,
+                  compute == LINTEL_F64 ? 64u : 32u};
   group.triple = request.target.triple;
   group.features = request.target.features;
   SmallVector<Buffer> outputs;
@@ -275,7 +301,10 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
     ranks.push_back(cast<RealType>(v.getType()).getRank());
   }
   for (Value v : built->indices) {
-    Value x = v.getType().isIndex() && !v.getDefiningOp<StepsOp>() ? indices.lookup(v) : isa_and_present<StepsOp>(v.getDefiningOp()) ? steps : isa<StartOp>(v.getDefiningOp()) ? position : given;
+    Value x = v.getType().isIndex() && !v.getDefiningOp<StepsOp>() ? indices.lookup(v)
+              : isa_and_present<StepsOp>(v.getDefiningOp())        ? steps
+              : isa<StartOp>(v.getDefiningOp())                    ? position
+                                                                   : given;
     if (!x) return fail("an index of the kernel has no value where a stage uses it");
     args.push_back(x);
     byArgument.push_back(nullptr);

@@ -1,5 +1,6 @@
 //===- LoopWriter.h - the loops around the stages -------------------------===//
-// Private to codegen/halide: turns the body of an attn.kernel into one func.func of scf loops, copies and calls of imported groups.
+// Private to codegen/halide: turns the body of an attn.kernel into one func.func of scf loops, copies and calls of
+// imported groups.
 #ifndef LINTEL_CODEGEN_HALIDE_LOOPWRITER_H
 #define LINTEL_CODEGEN_HALIDE_LOOPWRITER_H
 
@@ -32,7 +33,9 @@ private:
   };
 
   void createFunction();
-  mlir::LogicalResult writeBlock(mlir::Block &block, llvm::function_ref<mlir::LogicalResult(llvm::ArrayRef<mlir::Value>)> atEnd, llvm::ArrayRef<Buffer> carried);
+  mlir::LogicalResult writeBlock(mlir::Block &block,
+                                 llvm::function_ref<mlir::LogicalResult(llvm::ArrayRef<mlir::Value>)> atEnd,
+                                 llvm::ArrayRef<Buffer> carried);
   mlir::LogicalResult writeLoop(mlir::Operation *loop);
   mlir::LogicalResult runGroup(llvm::ArrayRef<StageOp> stages);
   mlir::LogicalResult writeRows(RowsOp rows);
@@ -41,8 +44,8 @@ private:
   mlir::FailureOr<Buffer> bufferOf(mlir::Value v);
   mlir::FailureOr<Buffer> allocate(llvm::ArrayRef<int64_t> sizes, lintel_dtype dtype);
   void copy(const Buffer &to, const Buffer &from, llvm::ArrayRef<int64_t> sizes);
-  void copyRows(mlir::Value to, mlir::Value toStride, mlir::Value from, mlir::Value fromStride, mlir::Value count, mlir::Value clamp, llvm::ArrayRef<int64_t> rowSizes,
-                mlir::Value fromRow);
+  void copyRows(mlir::Value to, mlir::Value toStride, mlir::Value from, mlir::Value fromStride, mlir::Value count,
+                mlir::Value clamp, llvm::ArrayRef<int64_t> rowSizes, mlir::Value fromRow);
   mlir::Value slice(mlir::Value base, mlir::Value offset);
   mlir::Value index(int64_t x) { return mlir::arith::ConstantIndexOp::create(b, loc, x); }
   mlir::Type elementType(lintel_dtype dtype);
@@ -62,7 +65,7 @@ private:
   mlir::Value out, outStep, steps, position, scratch, given;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, mlir::Value> indices;
-  llvm::DenseMap<mlir::Operation *, Buffer> emitTargets; ///< stage -> where its rows go
+  llvm::DenseMap<mlir::Operation *, Buffer> emitTargets;     ///< stage -> where its rows go
   llvm::DenseMap<mlir::Operation *, mlir::Value> overwrites; ///< stage -> carried argument whose memory it takes
   ScratchPlan plan;
   unsigned groups = 0;

@@ -25,7 +25,8 @@ bool lintel::canOverwrite(StageOp stage, BlockArgument arg) {
     if (!top) return false;
     if (top == stage) {
       auto at = dyn_cast<AtOp>(user);
-      if (!at || at->getParentOp() != stage || !llvm::equal(at.getIndices(), stage.getBody().getArguments())) return false;
+      if (!at || at->getParentOp() != stage || !llvm::equal(at.getIndices(), stage.getBody().getArguments()))
+        return false;
       continue;
     }
     auto other = dyn_cast<StageOp>(top);

@@ -14,8 +14,9 @@ StageGroups groupsOf(mlir::Block &block);
 /// Whether anything outside its group uses the stage's result, so that it needs memory.
 bool isUsedOutside(StageOp stage);
 
-/// Whether `stage`, whose result is the next value of the carried block argument `arg`, may write over it: every other reader runs in an earlier group, and the
-/// stage itself reads each element before it writes it, outside of any reduction.
+/// Whether `stage`, whose result is the next value of the carried block argument `arg`, may write over it: every other
+/// reader runs in an earlier group, and the stage itself reads each element before it writes it, outside of any
+/// reduction.
 bool canOverwrite(StageOp stage, mlir::BlockArgument arg);
 
 /// Offsets into scratch, each aligned to 64 bytes.

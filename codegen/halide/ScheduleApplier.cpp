@@ -4,7 +4,8 @@ using namespace lintel;
 namespace H = Halide;
 
 void lintel::applySchedule(H::Func f, const StageExpressions::Stage &stage, const StageSchedule &s,
-                           const std::vector<StageExpressions::Accumulator> &accumulators, bool serial, std::string &text) {
+                           const std::vector<StageExpressions::Accumulator> &accumulators, bool serial,
+                           std::string &text) {
   StageOp op = stage.op;
   std::vector<H::Var> v = f.args();
   auto sizes = op.getType().getSizes();
@@ -21,7 +22,9 @@ void lintel::applySchedule(H::Func f, const StageExpressions::Stage &stage, cons
     for (unsigned d = 0; d + 1 < rank; ++d) order.push_back(v[d]);
     order.push_back(stage.serial);
     update.reorder(order);
-    if (s.vector > 1) update.vectorize(v[0], static_cast<int>(s.vector), size(0) % s.vector ? H::TailStrategy::GuardWithIf : H::TailStrategy::RoundUp);
+    if (s.vector > 1)
+      update.vectorize(v[0], static_cast<int>(s.vector),
+                       size(0) % s.vector ? H::TailStrategy::GuardWithIf : H::TailStrategy::RoundUp);
     return;
   }
   if (rank == 0) {

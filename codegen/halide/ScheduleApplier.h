@@ -7,7 +7,8 @@
 
 namespace lintel {
 
-/// Applies `schedule` to `func` with the stage's variables (innermost first) and sizes, and puts `accumulators` into its tiles. Adds what it did to `text`.
+/// Applies `schedule` to `func` with the stage's variables (innermost first) and sizes, and puts `accumulators` into
+/// its tiles. Adds what it did to `text`.
 void applySchedule(Halide::Func func, const StageExpressions::Stage &stage, const StageSchedule &schedule,
                    const std::vector<StageExpressions::Accumulator> &accumulators, bool serial, std::string &text);
 /// A stored condition.

@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace lintel;
 namespace H = Halide;
 
-void lintel::collectCaptures(ArrayRef<StageOp> stages, SmallVectorImpl<Value> &tensors, SmallVectorImpl<Value> &indices) {
+void lintel::collectCaptures(ArrayRef<StageOp> stages, SmallVectorImpl<Value> &tensors,
+                             SmallVectorImpl<Value> &indices) {
   llvm::SmallPtrSet<Operation *, 16> inside;
   for (StageOp stage : stages) inside.insert(stage);
   llvm::DenseSet<Value> seen;
@@ -23,7 +24,8 @@ void lintel::collectCaptures(ArrayRef<StageOp> stages, SmallVectorImpl<Value> &t
     stage.getBody().walk([&](Operation *op) {
       if (isa<StepsOp, StartOp, GivenOp>(op)) add(op->getResult(0));
       for (Value v : op->getOperands())
-        if (!stage.getBody().isAncestor(v.getParentRegion()) && !isa_and_present<arith::ConstantIndexOp>(v.getDefiningOp()) &&
+        if (!stage.getBody().isAncestor(v.getParentRegion()) &&
+            !isa_and_present<arith::ConstantIndexOp>(v.getDefiningOp()) &&
             !isa_and_present<ConstantOp>(v.getDefiningOp()))
           add(v);
     });
@@ -41,12 +43,14 @@ H::Target targetOf(const GroupRequest &request) {
     return llvm::is_contained(words, ("+" + feature).str());
   };
   if (t.arch == H::Target::X86) {
-    for (auto f : {H::Target::SSE41, H::Target::AVX, H::Target::AVX2, H::Target::FMA, H::Target::F16C}) t.set_feature(f);
+    for (auto f : {H::Target::SSE41, H::Target::AVX, H::Target::AVX2, H::Target::FMA, H::Target::F16C})
+      t.set_feature(f);
     if (request.target.vectorBits >= 512 || has("avx512f"))
       for (auto f : {H::Target::AVX512, H::Target::AVX512_Skylake}) t.set_feature(f);
   }
   // StrictFloat: Halide takes floats for reals otherwise, and would fold what infinities and NaN decide.
-  for (auto f : {H::Target::NoAsserts, H::Target::NoBoundsQuery, H::Target::NoRuntime, H::Target::StrictFloat}) t.set_feature(f);
+  for (auto f : {H::Target::NoAsserts, H::Target::NoBoundsQuery, H::Target::NoRuntime, H::Target::StrictFloat})
+    t.set_feature(f);
   return t;
 }
 
@@ -75,7 +79,8 @@ struct GroupBuilder {
   std::vector<H::Func> outputs;
   H::Module module;
 
-  GroupBuilder(const GroupRequest &request, BuiltGroup &built) : request(request), built(built), expressions(request), module("", H::Target()) {}
+  GroupBuilder(const GroupRequest &request, BuiltGroup &built)
+      : request(request), built(built), expressions(request), module("", H::Target()) {}
 
   void run(ArrayRef<StageSchedule> schedules) {
     expressions.addImages(built.tensors, built.indices);
@@ -121,7 +126,8 @@ struct GroupBuilder {
       auto &stage = expressions.stages[i];
       auto it = stored.find(request.stages[i]);
       bool scalar = stage.vars.empty();
-      if (it == stored.end()) applySchedule(stage.func, stage, schedules[i], accumulators[i], static_cast<bool>(stage.op.getInit()), text);
+      if (it == stored.end())
+        applySchedule(stage.func, stage, schedules[i], accumulators[i], static_cast<bool>(stage.op.getInit()), text);
       else if (scalar || stage.op.getInit() || !onlyStored(stage.op)) {
         applySchedule(stage.func, stage, schedules[i], accumulators[i], static_cast<bool>(stage.op.getInit()), text);
         if (!scalar) applySchedule(it->second, stage, schedules[i], {}, false, text);

@@ -1,7 +1,8 @@
 //===- StageBuilder.h - a group of stages as one Halide pipeline ----------===//
 //
-// Stages become Funcs of the same names, their reductions accumulator Funcs in the tiles of the stage they belong to. Tensors that a reduction reads along the
-// wrong axis are transposed once, in registers, before it. The result is imported as a func.func of the loops module.
+// Stages become Funcs of the same names, their reductions accumulator Funcs in the tiles of the stage they belong to.
+// Tensors that a reduction reads along the wrong axis are transposed once, in registers, before it. The result is
+// imported as a func.func of the loops module.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_CODEGEN_HALIDE_STAGEBUILDER_H
 #define LINTEL_CODEGEN_HALIDE_STAGEBUILDER_H
@@ -46,8 +47,10 @@ struct BuiltGroup {
   std::string text;                       ///< the algorithm and schedule
 };
 
-/// Values of enclosing blocks that the stages read, in order of first use: tensors and, apart, indices and run-time scalars.
-void collectCaptures(llvm::ArrayRef<StageOp> stages, llvm::SmallVectorImpl<mlir::Value> &tensors, llvm::SmallVectorImpl<mlir::Value> &indices);
+/// Values of enclosing blocks that the stages read, in order of first use: tensors and, apart, indices and run-time
+/// scalars.
+void collectCaptures(llvm::ArrayRef<StageOp> stages, llvm::SmallVectorImpl<mlir::Value> &tensors,
+                     llvm::SmallVectorImpl<mlir::Value> &indices);
 
 mlir::FailureOr<BuiltGroup> buildGroup(mlir::ModuleOp loops, const GroupRequest &request);
 

@@ -6,10 +6,14 @@ namespace H = Halide;
 
 H::Type StageExpressions::halideType(lintel_dtype dtype) {
   switch (dtype) {
-  case LINTEL_F64: return H::Float(64);
-  case LINTEL_F32: return H::Float(32);
-  case LINTEL_F16: return H::Float(16);
-  case LINTEL_BF16: return H::BFloat(16);
+  case LINTEL_F64:
+    return H::Float(64);
+  case LINTEL_F32:
+    return H::Float(32);
+  case LINTEL_F16:
+    return H::Float(16);
+  case LINTEL_BF16:
+    return H::BFloat(16);
   }
   return H::Float(32);
 }
@@ -133,8 +137,12 @@ H::Expr StageExpressions::compute(Operation *op, Scope &scope) {
   if (auto c = dyn_cast<ConstantOp>(op)) {
     double x = c.getValueAttr().getValueAsDouble();
     if (std::isinf(x) || std::isnan(x)) {
-      // Halide's constant folding takes infinities for numbers it may compute with; as a call it does not look into them.
-      std::string name = std::string(std::isnan(x) ? "nan" : x < 0 ? "neg_inf" : "inf") + (type.bits() == 64 ? "_f64" : "_f32");
+      // Halide's constant folding takes infinities for numbers it may compute with; as a call it does not look into
+      // them.
+      std::string name = std::string(std::isnan(x) ? "nan"
+                                     : x < 0       ? "neg_inf"
+                                                   : "inf") +
+                         (type.bits() == 64 ? "_f64" : "_f32");
       if (type.bits() == 32) return H::Internal::Call::make(type, name, {}, H::Internal::Call::PureExtern);
     }
     return H::Internal::make_const(type, x);
@@ -147,15 +155,17 @@ H::Expr StageExpressions::compute(Operation *op, Scope &scope) {
     return unary(u.getKind(), number(u.getX(), scope));
   }
   if (auto b = dyn_cast<BinaryOp>(op)) return binary(b, scope);
-  if (auto s = dyn_cast<SelectOp>(op)) return H::select(condition(s, scope), number(s.getA(), scope), number(s.getB(), scope));
+  if (auto s = dyn_cast<SelectOp>(op))
+    return H::select(condition(s, scope), number(s.getA(), scope), number(s.getB(), scope));
   throw H::InternalError((op->getName().getStringRef() + " has no meaning in a stage").str().c_str());
 }
 
-/// A condition on positions above a reduction is stored and loaded: seen through, it would let Halide shrink the reduction's tile to a size and place that depend
-/// on the loop, with reads outside of the chunk.
+/// A condition on positions above a reduction is stored and loaded: seen through, it would let Halide shrink the
+/// reduction's tile to a size and place that depend on the loop, with reads outside of the chunk.
 H::Expr StageExpressions::condition(SelectOp op, Scope &scope) {
   H::Expr c = truth(op.getCondition(), scope);
-  bool stageLevel = op->getParentOp() == stages[current].op && !stages[current].op.getInit() && !stages[current].vars.empty();
+  bool stageLevel =
+      op->getParentOp() == stages[current].op && !stages[current].op.getInit() && !stages[current].vars.empty();
   auto hasFold = [](Value v) {
     SmallVector<Value> work{v};
     while (!work.empty()) {
@@ -176,39 +186,60 @@ H::Expr StageExpressions::condition(SelectOp op, Scope &scope) {
 H::Expr StageExpressions::unary(UnaryKind kind, H::Expr x) {
   auto c = [&](double v) { return H::Internal::make_const(type, v); };
   auto external = [&](const char *name) {
-    return H::Internal::Call::make(type, std::string("lintel_") + name + (type.bits() == 64 ? "_f64" : "_f32"), {x}, H::Internal::Call::PureExtern);
+    return H::Internal::Call::make(type, std::string("lintel_") + name + (type.bits() == 64 ? "_f64" : "_f32"), {x},
+                                   H::Internal::Call::PureExtern);
   };
   switch (kind) {
-  case UnaryKind::Neg: return -x;
-  case UnaryKind::Exp: return H::exp(x);
-  case UnaryKind::Log: return H::log(x);
-  case UnaryKind::Log1p: return external("log1p");
-  case UnaryKind::Expm1: return external("expm1");
-  case UnaryKind::Sqrt: return H::sqrt(x);
-  case UnaryKind::Rsqrt: return c(1) / H::sqrt(x);
-  case UnaryKind::Sin: return H::sin(x);
-  case UnaryKind::Cos: return H::cos(x);
-  case UnaryKind::Tanh: return H::tanh(x);
-  case UnaryKind::Sigmoid: return c(1) / (c(1) + H::exp(-x));
+  case UnaryKind::Neg:
+    return -x;
+  case UnaryKind::Exp:
+    return H::exp(x);
+  case UnaryKind::Log:
+    return H::log(x);
+  case UnaryKind::Log1p:
+    return external("log1p");
+  case UnaryKind::Expm1:
+    return external("expm1");
+  case UnaryKind::Sqrt:
+    return H::sqrt(x);
+  case UnaryKind::Rsqrt:
+    return c(1) / H::sqrt(x);
+  case UnaryKind::Sin:
+    return H::sin(x);
+  case UnaryKind::Cos:
+    return H::cos(x);
+  case UnaryKind::Tanh:
+    return H::tanh(x);
+  case UnaryKind::Sigmoid:
+    return c(1) / (c(1) + H::exp(-x));
   case UnaryKind::Softplus: {
     H::Expr y = -H::abs(x);
-    H::Expr l = H::Internal::Call::make(type, type.bits() == 64 ? "lintel_log1p_f64" : "lintel_log1p_f32", {H::exp(y)}, H::Internal::Call::PureExtern);
+    H::Expr l = H::Internal::Call::make(type, type.bits() == 64 ? "lintel_log1p_f64" : "lintel_log1p_f32", {H::exp(y)},
+                                        H::Internal::Call::PureExtern);
     return H::select(x > c(0), x, x < c(0), c(0), x * c(0)) + l;
   }
-  case UnaryKind::Silu: return H::select(x < c(-1e4), c(0), x / (c(1) + H::exp(-x)));
+  case UnaryKind::Silu:
+    return H::select(x < c(-1e4), c(0), x / (c(1) + H::exp(-x)));
   case UnaryKind::Gelu: {
-    H::Expr e = H::Internal::Call::make(type, type.bits() == 64 ? "lintel_erf_f64" : "lintel_erf_f32", {x * c(0.70710678118654752)}, H::Internal::Call::PureExtern);
+    H::Expr e = H::Internal::Call::make(type, type.bits() == 64 ? "lintel_erf_f64" : "lintel_erf_f32",
+                                        {x * c(0.70710678118654752)}, H::Internal::Call::PureExtern);
     return H::select(x < c(-40), c(0), c(0.5) * x * (c(1) + e));
   }
-  case UnaryKind::Relu: return H::select(x < c(0), c(0), x);
+  case UnaryKind::Relu:
+    return H::select(x < c(0), c(0), x);
   case UnaryKind::Elu: {
-    H::Expr m = H::Internal::Call::make(type, type.bits() == 64 ? "lintel_expm1_f64" : "lintel_expm1_f32", {x}, H::Internal::Call::PureExtern);
+    H::Expr m = H::Internal::Call::make(type, type.bits() == 64 ? "lintel_expm1_f64" : "lintel_expm1_f32", {x},
+                                        H::Internal::Call::PureExtern);
     return H::select(x > c(0), x, m);
   }
-  case UnaryKind::Abs: return H::abs(x);
-  case UnaryKind::Exp2: return external("exp2");
-  case UnaryKind::Ceil: return H::ceil(x);
-  case UnaryKind::Not: break;
+  case UnaryKind::Abs:
+    return H::abs(x);
+  case UnaryKind::Exp2:
+    return external("exp2");
+  case UnaryKind::Ceil:
+    return H::ceil(x);
+  case UnaryKind::Not:
+    break;
   }
   throw H::InternalError("an elementwise function has no meaning in a stage");
 }
@@ -232,24 +263,38 @@ H::Expr StageExpressions::binary(BinaryOp op, Scope &scope) {
     if (integral(op.getA(), ai) && integral(op.getB(), bi)) a = ai, b = bi;
     else a = number(op.getA(), scope), b = number(op.getB(), scope);
     switch (kind) {
-    case BinaryKind::Lt: return a < b;
-    case BinaryKind::Le: return a <= b;
-    case BinaryKind::Gt: return a > b;
-    case BinaryKind::Ge: return a >= b;
-    case BinaryKind::Eq: return a == b;
-    default: return a != b;
+    case BinaryKind::Lt:
+      return a < b;
+    case BinaryKind::Le:
+      return a <= b;
+    case BinaryKind::Gt:
+      return a > b;
+    case BinaryKind::Ge:
+      return a >= b;
+    case BinaryKind::Eq:
+      return a == b;
+    default:
+      return a != b;
     }
   }
   H::Expr a = number(op.getA(), scope), b = number(op.getB(), scope);
   switch (kind) {
-  case BinaryKind::Add: return a + b;
-  case BinaryKind::Sub: return a - b;
-  case BinaryKind::Mul: return a * b;
-  case BinaryKind::Div: return a / b;
-  case BinaryKind::Pow: return H::pow(a, b);
-  case BinaryKind::Min: return H::select(a < b || H::is_nan(a), a, b);
-  case BinaryKind::Max: return H::select(a > b || H::is_nan(a), a, b);
-  default: break;
+  case BinaryKind::Add:
+    return a + b;
+  case BinaryKind::Sub:
+    return a - b;
+  case BinaryKind::Mul:
+    return a * b;
+  case BinaryKind::Div:
+    return a / b;
+  case BinaryKind::Pow:
+    return H::pow(a, b);
+  case BinaryKind::Min:
+    return H::select(a < b || H::is_nan(a), a, b);
+  case BinaryKind::Max:
+    return H::select(a > b || H::is_nan(a), a, b);
+  default:
+    break;
   }
   throw H::InternalError("an elementwise function has no meaning in a stage");
 }
@@ -284,8 +329,9 @@ H::Expr StageExpressions::reduce(Value v, Scope &scope) {
   std::vector<H::Var> vars;
   std::vector<H::Expr> args;
   for (auto &[known, e] : scope.indices) {
-    H::Var var(inner.indices.size() < stages[current].vars.size() && nested == 0 ? stages[current].vars[stages[current].vars.size() - 1 - inner.indices.size()].name()
-                                                                                 : "n" + std::to_string(inner.indices.size()));
+    H::Var var(inner.indices.size() < stages[current].vars.size() && nested == 0
+                   ? stages[current].vars[stages[current].vars.size() - 1 - inner.indices.size()].name()
+                   : "n" + std::to_string(inner.indices.size()));
     inner.indices.push_back({known, var});
     vars.insert(vars.begin(), var);
     args.insert(args.begin(), e);
@@ -294,7 +340,9 @@ H::Expr StageExpressions::reduce(Value v, Scope &scope) {
   H::Expr start;
   for (Value t : terms) start = start.defined() ? start + number(t, inner) : number(t, inner);
   if (!start.defined()) start = H::Internal::make_zero(type);
-  if (max) start = H::Internal::make_const(type, type.bits() == 64 ? -std::numeric_limits<double>::max() : -std::numeric_limits<float>::max());
+  if (max)
+    start = H::Internal::make_const(type, type.bits() == 64 ? -std::numeric_limits<double>::max()
+                                                            : -std::numeric_limits<float>::max());
   Accumulator acc{H::Func("acc"), {}};
   acc.func(vars) = start;
   unsigned outer = nested++;

@@ -11,7 +11,8 @@ namespace lintel {
 /// Builds the Funcs of a group; scheduling is apart (ScheduleApplier.h).
 class StageExpressions {
 public:
-  StageExpressions(const GroupRequest &request) : request(request), type(request.compute == LINTEL_F64 ? Halide::Float(64) : Halide::Float(32)) {}
+  StageExpressions(const GroupRequest &request)
+      : request(request), type(request.compute == LINTEL_F64 ? Halide::Float(64) : Halide::Float(32)) {}
 
   /// A reduction of a stage, computed in the stage's tiles.
   struct Accumulator {
@@ -47,7 +48,8 @@ public:
 
 private:
   struct Scope {
-    llvm::SmallVector<std::pair<mlir::Value, Halide::Expr>> indices; ///< outermost first: the stage's axes, then those of folds around
+    llvm::SmallVector<std::pair<mlir::Value, Halide::Expr>>
+        indices; ///< outermost first: the stage's axes, then those of folds around
     mlir::Value before;
     Halide::Expr beforeExpr;
     llvm::DenseMap<mlir::Value, Halide::Expr> known;

@@ -16,25 +16,44 @@ std::optional<StageSchedule> StageSchedule::parse(StringRef text, std::string &e
   StageSchedule s;
   SmallVector<StringRef> words;
   llvm::SplitString(text, words);
-  if (words.empty()) return error = "expected a directive (inline, vector N, panel N, rows N), found nothing", std::nullopt;
+  if (words.empty())
+    return error = "expected a directive (inline, vector N, panel N, rows N), found nothing", std::nullopt;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "inline") {
       s.inlined = true;
       continue;
     }
-    int64_t *field = words[i] == "vector" ? &s.vector : words[i] == "panel" ? &s.panel : words[i] == "rows" ? &s.rows : nullptr;
+    int64_t *field = words[i] == "vector"  ? &s.vector
+                     : words[i] == "panel" ? &s.panel
+                     : words[i] == "rows"  ? &s.rows
+                                           : nullptr;
     if (!field) return error = "expected inline, vector, panel or rows, found '" + words[i].str() + "'", std::nullopt;
     if (i + 1 == words.size() || words[i + 1].getAsInteger(10, *field) || *field < 1)
-      return error = "expected a number of at least 1 behind '" + words[i].str() + "', found '" + (i + 1 < words.size() ? words[i + 1].str() : "") + "'", std::nullopt;
+      return error = "expected a number of at least 1 behind '" + words[i].str() + "', found '" +
+                     (i + 1 < words.size() ? words[i + 1].str() : "") + "'",
+             std::nullopt;
     ++i;
   }
-  if (s.inlined && words.size() > 1) return error = "expected nothing beside 'inline', found '" + text.str() + "'", std::nullopt;
+  if (s.inlined && words.size() > 1)
+    return error = "expected nothing beside 'inline', found '" + text.str() + "'", std::nullopt;
   return s;
 }
 
 namespace {
 
-bool hasFold(StageOp stage) { return stage.getBody().walk([](FoldOp) { return WalkResult::interrupt(); }).wasInterrupted(); }
+/// Whether the stage's tiles hold accumulators: its own, or those of stages that are written into it.
+bool hasFold(StageOp stage) {
+  std::string why;
+  return stage.getBody()
+      .walk([&](Operation *op) {
+        if (isa<FoldOp>(op)) return WalkResult::interrupt();
+        auto at = dyn_cast<AtOp>(op);
+        auto producer = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
+        return producer && canInline(producer, why) && hasFold(producer) ? WalkResult::interrupt()
+                                                                         : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 /// The largest number up to `limit` that divides n.
 int64_t divisorUpTo(int64_t n, int64_t limit) {
@@ -51,11 +70,14 @@ bool lintel::canInline(StageOp stage, std::string &reason) {
   for (OpOperand &use : stage->getUses()) {
     auto at = dyn_cast<AtOp>(use.getOwner());
     auto in = at ? at->getParentOfType<StageOp>() : StageOp();
-    if (!in || in->getBlock() != stage->getBlock() || in.getGroup() != stage.getGroup()) return reason = "a loop or another group uses it", false;
+    if (!in || in->getBlock() != stage->getBlock() || in.getGroup() != stage.getGroup())
+      return reason = "a loop or another group uses it", false;
     if (user && user != in) return reason = "more than one stage uses it", false;
     user = in;
-    if (in.getInit() || at->getParentOp() != in) return reason = "it is used inside a reduction or a serial stage", false;
-    if (in.getType() != stage.getType() || !llvm::equal(at.getIndices(), in.getBody().getArguments())) return reason = "it is used at other indices than its own", false;
+    if (in.getInit() || at->getParentOp() != in)
+      return reason = "it is used inside a reduction or a serial stage", false;
+    if (in.getType() != stage.getType() || !llvm::equal(at.getIndices(), in.getBody().getArguments()))
+      return reason = "it is used at other indices than its own", false;
   }
   if (!user) return reason = "no stage uses it", false;
   return true;
@@ -65,9 +87,17 @@ bool lintel::isLegal(StageOp stage, const StageSchedule &s, std::string &reason)
   if (s.inlined) return canInline(stage, reason);
   auto sizes = stage.getType().getSizes();
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
-  if (s.vector * s.panel > inner) return reason = "expected vector times panel of at most the axis's size " + std::to_string(inner) + ", found " + std::to_string(s.vector * s.panel), false;
-  if (s.rows > next) return reason = "expected rows of at most the axis's size " + std::to_string(next) + ", found " + std::to_string(s.rows), false;
-  if (s.vector * s.panel * s.rows > 4096) return reason = "expected at most 4096 elements in registers, found " + std::to_string(s.vector * s.panel * s.rows), false;
+  if (s.vector * s.panel > inner)
+    return reason = "expected vector times panel of at most the axis's size " + std::to_string(inner) + ", found " +
+                    std::to_string(s.vector * s.panel),
+           false;
+  if (s.rows > next)
+    return reason =
+               "expected rows of at most the axis's size " + std::to_string(next) + ", found " + std::to_string(s.rows),
+           false;
+  if (s.vector * s.panel * s.rows > 4096)
+    return reason = "expected at most 4096 elements in registers, found " + std::to_string(s.vector * s.panel * s.rows),
+           false;
   return true;
 }
 
@@ -103,10 +133,12 @@ FailureOr<StageSchedule> lintel::scheduleOf(StageOp stage, const ScheduleTarget 
   std::string why;
   auto s = StageSchedule::parse(attr.getValue(), why);
   if (!s) return stage.emitOpError("has a malformed schedule: ") << why;
-  if (!isLegal(stage, *s, why)) return stage.emitOpError("has an illegal schedule '") << attr.getValue() << "': " << why;
+  if (!isLegal(stage, *s, why))
+    return stage.emitOpError("has an illegal schedule '") << attr.getValue() << "': " << why;
   auto sizes = stage.getType().getSizes();
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
   if (inPlace && !s->inlined && (inner % (s->vector * s->panel) || next % s->rows))
-    return stage.emitOpError("has an illegal schedule '") << attr.getValue() << "': it overwrites what it reads, so its tiles must divide its axes";
+    return stage.emitOpError("has an illegal schedule '")
+           << attr.getValue() << "': it overwrites what it reads, so its tiles must divide its axes";
   return *s;
 }

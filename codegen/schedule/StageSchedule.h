@@ -1,15 +1,16 @@
 //===- StageSchedule.h - how one stage is computed ------------------------===//
 //
-// A stage is an element-by-element definition; its schedule says in which order and where. One grammar, in the IR (the `schedule` attribute of attn.stage) and in
-// .sched files: directives separated by blanks.
+// A stage is an element-by-element definition; its schedule says in which order and where. One grammar, in the IR (the
+// `schedule` attribute of attn.stage) and in .sched files: directives separated by blanks.
 //
-//   inline        written into its one user; nothing else may be given. Illegal where more than one stage, a reduction over another axis or a loop uses it.
-//   vector N      the innermost axis in vectors of N lanes. Illegal above the axis's size, or below 1.
-//   panel N       N vectors side by side in registers. Illegal where N * vector is more than the axis's size.
-//   rows N        N rows of the next axis in registers. Illegal above that axis's size.
-//   transpose     (tensors read along the wrong axis) always derived, never given.
+//   inline        written into its one user; nothing else may be given. Illegal where more than one stage, a reduction
+//   over another axis or a loop uses it. vector N      the innermost axis in vectors of N lanes. Illegal above the
+//   axis's size, or below 1. panel N       N vectors side by side in registers. Illegal where N * vector is more than
+//   the axis's size. rows N        N rows of the next axis in registers. Illegal above that axis's size. transpose
+//   (tensors read along the wrong axis) always derived, never given.
 //
-// Sizes that do not divide an axis are legal: the last tile then overlaps the one before, which only a stage that overwrites what it reads cannot have.
+// Sizes that do not divide an axis are legal: the last tile then overlaps the one before, which only a stage that
+// overwrites what it reads cannot have.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_CODEGEN_SCHEDULE_STAGESCHEDULE_H
 #define LINTEL_CODEGEN_SCHEDULE_STAGESCHEDULE_H
@@ -40,7 +41,8 @@ struct ScheduleTarget {
 bool isLegal(StageOp stage, const StageSchedule &schedule, std::string &reason);
 /// Whether a stage may be written into its user.
 bool canInline(StageOp stage, std::string &reason);
-/// The schedule chosen without measurement. `inPlace`: the stage overwrites a tensor that it reads, so its tiles must divide its axes.
+/// The schedule chosen without measurement. `inPlace`: the stage overwrites a tensor that it reads, so its tiles must
+/// divide its axes.
 StageSchedule chooseSchedule(StageOp stage, const ScheduleTarget &target, bool inPlace);
 /// The stage's schedule attribute if it has one and it is legal, else the heuristic's; a bad attribute is a diagnostic.
 mlir::FailureOr<StageSchedule> scheduleOf(StageOp stage, const ScheduleTarget &target, bool inPlace);

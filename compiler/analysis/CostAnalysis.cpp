@@ -13,7 +13,8 @@ int64_t elements(Type type) {
 
 double flopsOf(Operation *op) {
   if (auto u = dyn_cast<UnaryOp>(op)) {
-    bool cheap = llvm::is_contained({UnaryKind::Neg, UnaryKind::Relu, UnaryKind::Abs, UnaryKind::Not, UnaryKind::Ceil}, u.getKind());
+    bool cheap = llvm::is_contained({UnaryKind::Neg, UnaryKind::Relu, UnaryKind::Abs, UnaryKind::Not, UnaryKind::Ceil},
+                                    u.getKind());
     return (cheap ? 1.0 : 16.0) * elements(u.getType());
   }
   if (auto m = dyn_cast<MatmulOp>(op)) return 2.0 * elements(m.getType()) * m.getA().getType().getSizes().back();
@@ -38,7 +39,8 @@ double inputBytes(Block &block, ArrayAttr inputs, Type out) {
 
 template <class OpT> Cost factored(OpT op, int64_t steps) {
   Cost cost;
-  cost.flops = flopsOf(op.getToken()) + flopsOf(op.getCombine()) + (op.getPrefix().empty() ? 0 : flopsOf(op.getPrefix()));
+  cost.flops =
+      flopsOf(op.getToken()) + flopsOf(op.getCombine()) + (op.getPrefix().empty() ? 0 : flopsOf(op.getPrefix()));
   bool parallel = isa<ParallelOp>(op.getOperation());
   double chunk = op.getChunk(), seen = parallel ? steps / 2.0 + chunk : chunk;
   auto sizes = [&](unsigned s) {
@@ -57,7 +59,8 @@ template <class OpT> Cost factored(OpT op, int64_t steps) {
     if (info.getDecay() == 1) cost.flops += seen * d;
     cost.traffic += 2.0 * d * e / chunk;
   }
-  cost.bytes = inputBytes(op.getToken().front(), op.getInputs(), cast<YieldOp>(op.getCombine().front().getTerminator()).getValues()[0].getType());
+  cost.bytes = inputBytes(op.getToken().front(), op.getInputs(),
+                          cast<YieldOp>(op.getCombine().front().getTerminator()).getValues()[0].getType());
   return cost;
 }
 
@@ -80,7 +83,8 @@ Cost lintel::costOf(Operation *form, int64_t steps) {
   // Each op on a whole state is a pass over it.
   form->walk([&](Operation *op) {
     for (Value v : op->getOperands())
-      if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getOwner() == &block && arg.getArgNumber() >= inputs.size()) cost.traffic += elements(v.getType());
+      if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getOwner() == &block && arg.getArgNumber() >= inputs.size())
+        cost.traffic += elements(v.getType());
   });
   for (BlockArgument arg : block.getArguments().drop_front(inputs.size())) cost.traffic += elements(arg.getType());
   cost.bytes = inputBytes(block, inputs, block.getTerminator()->getOperand(0).getType());

@@ -10,8 +10,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<lintel::AttnDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
-                  mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  registry.insert<lintel::AttnDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::registerTransformsPasses();
   lintel::registerLintelTransformsPasses();
   return failed(mlir::MlirOptMain(argc, argv, "lintel's pass driver\n", registry));

@@ -1,7 +1,7 @@
 #include "compiler/transforms/Passes.h"
 #include "dialect/ShapeInference.h"
-#include "llvm/ADT/StringSet.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace lintel {
 #define GEN_PASS_DEF_BINDDIMENSIONS
@@ -22,7 +22,8 @@ struct Pass : lintel::impl::BindDimensionsBase<Pass> {
       auto [name, number] = StringRef(text).split('=');
       int64_t n;
       if (name.empty() || number.getAsInteger(10, n) || n < 1) {
-        getOperation().emitError("expected a dimension as NAME=VALUE with a value of at least 1, found '") << text << "'";
+        getOperation().emitError("expected a dimension as NAME=VALUE with a value of at least 1, found '")
+            << text << "'";
         return signalPassFailure();
       }
       if (!values.try_emplace(name, n).second) {
@@ -48,7 +49,8 @@ struct Pass : lintel::impl::BindDimensionsBase<Pass> {
         if (reported.insert(name).second)
           spec.emitError("expected a value for dimension '") << name << "', found none; give --dim " << name << "=N";
       }
-      if (!missing && reported.insert(dim.str()).second) spec.emitError("dimension '") << dim.str() << "' does not fit in 64 bits";
+      if (!missing && reported.insert(dim.str()).second)
+        spec.emitError("dimension '") << dim.str() << "' does not fit in 64 bits";
       return std::nullopt;
     };
     bool ok = true;
@@ -62,8 +64,12 @@ struct Pass : lintel::impl::BindDimensionsBase<Pass> {
         sizes.push_back(n.value_or(1));
       }
       // Nothing a kernel could hold is anywhere near this; beyond it, sizes in bytes would overflow.
-      if (int64_t n = 1; ok && llvm::any_of(sizes, [&](int64_t s) { return __builtin_mul_overflow(n, s, &n) || n > (int64_t(1) << 31); })) {
-        if (reported.insert("size").second) spec.emitError("expected arrays of at most 2^31 elements a step, found ") << RealType::get(&getContext(), sizes);
+      if (int64_t n = 1; ok && llvm::any_of(sizes, [&](int64_t s) {
+                           return __builtin_mul_overflow(n, s, &n) || n > (int64_t(1) << 31);
+                         })) {
+        if (reported.insert("size").second)
+          spec.emitError("expected arrays of at most 2^31 elements a step, found ")
+              << RealType::get(&getContext(), sizes);
         ok = false;
       }
       return RealType::get(&getContext(), sizes);

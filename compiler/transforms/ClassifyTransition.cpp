@@ -22,7 +22,8 @@ struct Pass : lintel::impl::ClassifyTransitionBase<Pass> {
       {
         TransitionAnalysis analysis(copy.getBody().front(), recurrent.getInputs().size(), prefix);
         for (unsigned s = 0; s < analysis.numStates(); ++s)
-          classes.push_back(StringAttr::get(&getContext(), analysis.isPrefix(s) ? "exponent" : toString(analysis.transition(s).kind)));
+          classes.push_back(StringAttr::get(&getContext(),
+                                            analysis.isPrefix(s) ? "exponent" : toString(analysis.transition(s).kind)));
       }
       recurrent->setAttr("transition", ArrayAttr::get(&getContext(), classes));
       copy->erase();

@@ -1,5 +1,7 @@
-// The chunkwise form of Yang et al. 2024 ("Gated linear attention transformers with hardware-efficient training", section 4) and Dao and Gu 2024
-// ("Transformers are SSMs", section 6), for any operator whose transition and reads have the structure; weights are running products of the decays.
+// The chunkwise form of Yang et al. 2024 ("Gated linear attention transformers with hardware-efficient training",
+// section 4) and Dao and Gu 2024
+// ("Transformers are SSMs", section 6), for any operator whose transition and reads have the structure; weights are
+// running products of the decays.
 #include "compiler/analysis/TransitionAnalysis.h"
 #include "compiler/transforms/Passes.h"
 #include "compiler/transforms/SliceClone.h"
@@ -46,7 +48,9 @@ struct Derivation {
       const StateTransition &t = analysis.transition(s);
       std::string name = "state '" + stateNames(recurrent.getStates())[s].str() + "'";
       if (t.kind == TransitionClass::Affine) return refuse(name + " is affine only: " + t.reason);
-      if (!t.lowRank.empty()) return refuse(name + " moves by a low-rank transition, which the chunkwise form does not take; it runs recurrent");
+      if (!t.lowRank.empty())
+        return refuse(name +
+                      " moves by a low-rank transition, which the chunkwise form does not take; it runs recurrent");
       if (!t.structured) return refuse(name + " adds a matrix that is not a sum of outer products");
       if (t.pairs.empty()) return refuse(name + " is never added to");
     }
@@ -115,15 +119,19 @@ struct Derivation {
     }
     StringRef name = recurrent.getSymName();
     name.consume_back("_recurrent");
-    auto form = ChunkwiseOp::create(builder, loc, builder.getStringAttr(name + "_chunkwise"), recurrent.getInputs(), builder.getArrayAttr(states),
-                                    builder.getArrayAttr(readAttrs), builder.getI64IntegerAttr(chunk),
-                                    bidirectional ? builder.getUnitAttr() : UnitAttr(), builder.getDenseI64ArrayAttr(scales));
+    auto form = ChunkwiseOp::create(
+        builder, loc, builder.getStringAttr(name + "_chunkwise"), recurrent.getInputs(), builder.getArrayAttr(states),
+        builder.getArrayAttr(readAttrs), builder.getI64IntegerAttr(chunk),
+        bidirectional ? builder.getUnitAttr() : UnitAttr(), builder.getDenseI64ArrayAttr(scales));
     auto enter = [&](Region &region, bool afterToo, IRMapping &mapping) {
       Block &block = region.emplaceBlock();
-      for (unsigned i = 0; i < inputs; ++i) mapping.map(body.getArgument(i), block.addArgument(body.getArgument(i).getType(), loc));
-      for (unsigned s : internal) mapping.map(analysis.stateBefore(s), block.addArgument(analysis.stateBefore(s).getType(), loc));
+      for (unsigned i = 0; i < inputs; ++i)
+        mapping.map(body.getArgument(i), block.addArgument(body.getArgument(i).getType(), loc));
+      for (unsigned s : internal)
+        mapping.map(analysis.stateBefore(s), block.addArgument(analysis.stateBefore(s).getType(), loc));
       if (afterToo)
-        for (unsigned s : internal) mapping.map(analysis.stateAfter(s), block.addArgument(analysis.stateAfter(s).getType(), loc));
+        for (unsigned s : internal)
+          mapping.map(analysis.stateAfter(s), block.addArgument(analysis.stateAfter(s).getType(), loc));
       builder.setInsertionPointToEnd(&block);
       return &block;
     };
@@ -152,7 +160,8 @@ struct Derivation {
     }
     for (auto &[v, leaf] : leaves) {
       Value sum = leaf.rest ? cloneSlice(leaf.rest, mapping, builder) : Value();
-      for (unsigned r : leaf.reads) sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, readArgs[r], sum).getResult() : readArgs[r];
+      for (unsigned r : leaf.reads)
+        sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, readArgs[r], sum).getResult() : readArgs[r];
       mapping.map(v, sum);
     }
     Value out = cloneSlice(body.getTerminator()->getOperand(0), mapping, builder);
@@ -176,7 +185,8 @@ struct Pass : lintel::impl::DeriveChunkwiseBase<Pass> {
       {
         TransitionAnalysis analysis(d.copy.getBody().front(), recurrent.getInputs().size(), prefix);
         Value out = d.copy.getBody().front().getTerminator()->getOperand(0);
-        if (d.checkStates(analysis) && d.findReads(analysis, out) && !(d.leaves.empty() && d.refuse("the output reads no state"))) {
+        if (d.checkStates(analysis) && d.findReads(analysis, out) &&
+            !(d.leaves.empty() && d.refuse("the output reads no state"))) {
           if (chunk == 0) d.chunk = defaultChunk(analysis);
           d.build(analysis, builder, bidirectional);
         }
@@ -186,7 +196,8 @@ struct Pass : lintel::impl::DeriveChunkwiseBase<Pass> {
     }
   }
 
-  /// Small chunks win on CPUs, whose L1 holds the state; a decay for each channel costs its running products for each pair of steps.
+  /// Small chunks win on CPUs, whose L1 holds the state; a decay for each channel costs its running products for each
+  /// pair of steps.
   static int64_t defaultChunk(TransitionAnalysis &analysis) {
     for (unsigned s = 0; s < analysis.numStates(); ++s)
       if (!analysis.isPrefix(s) && analysis.transition(s).kind == TransitionClass::Diagonal) return 8;

@@ -12,8 +12,8 @@ using namespace lintel;
 
 namespace {
 
-/// The window of weights that are `where(distance < n, ..., 0)` or `where(distance <= n, ...)` with a constant n: the first distance at which they are
-/// zero, or 0 where there is none.
+/// The window of weights that are `where(distance < n, ..., 0)` or `where(distance <= n, ...)` with a constant n: the
+/// first distance at which they are zero, or 0 where there is none.
 int64_t windowOf(AttendOp attend) {
   Block &weights = attend.getWeights().front();
   auto select = weights.getTerminator()->getOperand(0).getDefiningOp<SelectOp>();
@@ -46,9 +46,11 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
       builder.setInsertionPointAfter(chunkwise);
       StringRef name = chunkwise.getSymName();
       name.consume_back("_chunkwise");
-      auto form = ParallelOp::create(builder, chunkwise.getLoc(), builder.getStringAttr(name + "_parallel"), chunkwise.getInputs(), chunkwise.getStates(),
-                                     chunkwise.getReads(), builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()), UnitAttr(),
-                                     chunkwise.getScalesAttr());
+      auto form =
+          ParallelOp::create(builder, chunkwise.getLoc(), builder.getStringAttr(name + "_parallel"),
+                             chunkwise.getInputs(), chunkwise.getStates(), chunkwise.getReads(),
+                             builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()),
+                             UnitAttr(), chunkwise.getScalesAttr());
       IRMapping mapping;
       chunkwise.getToken().cloneInto(&form.getToken(), mapping);
       chunkwise.getCombine().cloneInto(&form.getCombine(), mapping);
@@ -58,8 +60,10 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
       spec.getBody().walk([&](AttendOp op) { attend = op; });
       if (!attend) continue;
       builder.setInsertionPointAfter(spec);
-      auto form = StreamedOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_parallel"), spec.getInputs(),
-                                     builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : 16), builder.getI64IntegerAttr(attend.getCausal() ? windowOf(attend) : 0));
+      auto form =
+          StreamedOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_parallel"),
+                             spec.getInputs(), builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : 32),
+                             builder.getI64IntegerAttr(attend.getCausal() ? windowOf(attend) : 0));
       IRMapping mapping;
       spec.getBody().cloneInto(&form.getBody(), mapping);
     }

@@ -18,8 +18,8 @@ struct Pass : lintel::impl::DeriveRecurrentBase<Pass> {
       if (spec.getBody().walk([](AttendOp) { return WalkResult::interrupt(); }).wasInterrupted()) continue;
       OpBuilder builder(spec->getContext());
       builder.setInsertionPointAfter(spec);
-      auto form = RecurrentOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_recurrent"), spec.getInputs(), spec.getStates(),
-                                      builder.getDenseI64ArrayAttr({}));
+      auto form = RecurrentOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_recurrent"),
+                                      spec.getInputs(), spec.getStates(), builder.getDenseI64ArrayAttr({}));
       IRMapping mapping;
       spec.getBody().cloneInto(&form.getBody(), mapping);
     }

@@ -21,8 +21,8 @@ struct Pass : lintel::impl::DeriveStepBase<Pass> {
       builder.setInsertionPointAfter(recurrent);
       StringRef name = recurrent.getSymName();
       name.consume_back("_recurrent");
-      auto form = StepOp::create(builder, recurrent.getLoc(), builder.getStringAttr(name + "_step"), recurrent.getInputs(), recurrent.getStates(),
-                                 recurrent.getScalesAttr());
+      auto form = StepOp::create(builder, recurrent.getLoc(), builder.getStringAttr(name + "_step"),
+                                 recurrent.getInputs(), recurrent.getStates(), recurrent.getScalesAttr());
       IRMapping mapping;
       recurrent.getBody().cloneInto(&form.getBody(), mapping);
     }

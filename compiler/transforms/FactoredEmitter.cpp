@@ -3,7 +3,8 @@
 using namespace mlir;
 using namespace lintel;
 
-Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builder, Location loc, Value t, int64_t rows, ValueRange exponents)
+Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builder, Location loc, Value t, int64_t rows,
+           ValueRange exponents)
     : emitter(builder, loc), rows(rows) {
   if (form.internal) {
     // Each exponent is a serial recurrence of its own over the chunk.
@@ -21,12 +22,15 @@ Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builde
           },
           exponents[s]);
       Value before = emitter.stage("p_before", {"i"}, {rows}, [&](StageEmitter::Indices idx) {
-        Value previous = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, idx[0], emitter.index(1)), emitter.index(0));
-        return emitter.select(emitter.compare(BinaryKind::Gt, idx[0], emitter.index(0)), emitter.at(after, {previous}), emitter.at(exponents[s], {}));
+        Value previous = arith::MaxSIOp::create(
+            builder, loc, arith::SubIOp::create(builder, loc, idx[0], emitter.index(1)), emitter.index(0));
+        return emitter.select(emitter.compare(BinaryKind::Gt, idx[0], emitter.index(0)), emitter.at(after, {previous}),
+                              emitter.at(exponents[s], {}));
       });
       exponentsAt.push_back(before);
       exponentsNext.push_back(after);
-      exponentsAfter.push_back(emitter.stage("p_last", {}, {}, [&](StageEmitter::Indices) { return emitter.at(after, {emitter.index(rows - 1)}); }));
+      exponentsAfter.push_back(emitter.stage(
+          "p_last", {}, {}, [&](StageEmitter::Indices) { return emitter.at(after, {emitter.index(rows - 1)}); }));
     }
   }
   frame.bindInputs(emitter, *form.token, t, rows);
@@ -76,14 +80,19 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
   Value one = emitter.stage("one", featureAxis, feature, [&](StageEmitter::Indices) { return emitter.number(1); });
   p.before = emitter.stage(
       "decay", with({"i"}), sized({rows}),
-      [&](StageEmitter::Indices idx) { return emitter.mul(idx.back(), element(state.decay, idx[0], p.rank ? idx[1] : Value())); }, one);
+      [&](StageEmitter::Indices idx) {
+        return emitter.mul(idx.back(), element(state.decay, idx[0], p.rank ? idx[1] : Value()));
+      },
+      one);
   if (rows > 1) {
-    Value zero = emitter.stage("zero", with({"j"}), sized({rows}), [&](StageEmitter::Indices) { return emitter.number(0); });
+    Value zero =
+        emitter.stage("zero", with({"j"}), sized({rows}), [&](StageEmitter::Indices) { return emitter.number(0); });
     p.w = emitter.stage(
         "w", with({"i", "j"}), sized({rows, rows}),
         [&](StageEmitter::Indices idx) {
           Value later = emitter.mul(idx.back(), element(state.decay, idx[0], p.rank ? idx[2] : Value()));
-          Value same = emitter.select(emitter.compare(BinaryKind::Eq, idx[1], idx[0]), emitter.number(1), emitter.number(0));
+          Value same =
+              emitter.select(emitter.compare(BinaryKind::Eq, idx[1], idx[0]), emitter.number(1), emitter.number(0));
           return emitter.select(emitter.compare(BinaryKind::Lt, idx[1], idx[0]), later, same);
         },
         zero);
@@ -95,8 +104,10 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
 Value Tile::scaledQuery(const FactoredForm::Read &read, const FactoredForm::State &state) {
   emitter.materialize(read.q, "q", rows);
   auto p = products(state);
-  auto key = std::make_tuple(read.q.getAsOpaquePointer(), (void *)nullptr, state.decay.getAsOpaquePointer(), read.inclusive);
+  auto key =
+      std::make_tuple(read.q.getAsOpaquePointer(), (void *)nullptr, state.decay.getAsOpaquePointer(), read.inclusive);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
+  if (!p && emitter.hasRows(read.q)) return cache[key] = emitter.tensorOf(read.q);
   SmallVector<int64_t> sizes{rows};
   SmallVector<StringRef> axes{"i"};
   bool vector = state.type.getRank() > 0;
@@ -107,7 +118,9 @@ Value Tile::scaledQuery(const FactoredForm::Read &read, const FactoredForm::Stat
     SmallVector<Value> at;
     OpBuilder &b = emitter.builder;
     if (read.inclusive) at.push_back(idx[0]);
-    else at.push_back(arith::MaxSIOp::create(b, emitter.loc, arith::SubIOp::create(b, emitter.loc, idx[0], emitter.index(1)), emitter.index(0)));
+    else
+      at.push_back(arith::MaxSIOp::create(
+          b, emitter.loc, arith::SubIOp::create(b, emitter.loc, idx[0], emitter.index(1)), emitter.index(0)));
     if (p->rank) at.push_back(c);
     Value scaled = emitter.mul(x, emitter.at(p->before, at));
     if (read.inclusive) return scaled;
@@ -138,20 +151,24 @@ Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &st
   emitter.materialize(read.q, "q", rows);
   Value k = state.pairs[pair].k;
   auto p = rows > 1 ? products(state) : std::nullopt;
-  auto key = std::make_tuple(read.q.getAsOpaquePointer(), k.getAsOpaquePointer(), state.decay.getAsOpaquePointer(), read.inclusive);
+  auto key = std::make_tuple(read.q.getAsOpaquePointer(), k.getAsOpaquePointer(), state.decay.getAsOpaquePointer(),
+                             read.inclusive);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
   return cache[key] = emitter.stage("A", {"i", "j"}, {rows, rows}, [&](StageEmitter::Indices idx) {
     Value i = idx[0], j = idx[1], row = i;
     // An exclusive read sees the decays up to the step before.
     if (!read.inclusive)
-      row = arith::MaxSIOp::create(emitter.builder, emitter.loc, arith::SubIOp::create(emitter.builder, emitter.loc, i, emitter.index(1)), emitter.index(0));
+      row = arith::MaxSIOp::create(emitter.builder, emitter.loc,
+                                   arith::SubIOp::create(emitter.builder, emitter.loc, i, emitter.index(1)),
+                                   emitter.index(0));
     Value sum = overFeature(state, [&](Value c) {
       Value x = element(k, j, c);
       if (p && p->rank) x = emitter.mul(x, emitter.at(p->w, {row, j, c}));
       return emitter.mul(element(read.q, i, c), x);
     });
     if (p && !p->rank) sum = emitter.mul(sum, emitter.at(p->w, {row, j}));
-    return emitter.select(emitter.compare(read.inclusive ? BinaryKind::Le : BinaryKind::Lt, j, i), sum, emitter.number(0));
+    return emitter.select(emitter.compare(read.inclusive ? BinaryKind::Le : BinaryKind::Lt, j, i), sum,
+                          emitter.number(0));
   });
 }
 
@@ -195,7 +212,9 @@ void Tile::emitOutput(const FactoredForm &form, const KernelFrame &frame, ArrayR
     SmallVector<int64_t> sizes{rows};
     SmallVector<StringRef> axes{"i"};
     for (int64_t n : cast<RealType>(out.getType()).getSizes()) sizes.push_back(n), axes.push_back("e");
-    tensor = emitter.stage("out", axes, sizes, [&](StageEmitter::Indices idx) { return emitter.scalar(out, {idx[0], idx[0]}, idx.drop_front()); });
+    tensor = emitter.stage("out", axes, sizes, [&](StageEmitter::Indices idx) {
+      return emitter.scalar(out, {idx[0], idx[0]}, idx.drop_front());
+    });
   }
   EmitOp::create(emitter.builder, emitter.loc, tensor, t);
 }

@@ -1,10 +1,12 @@
 //===- FactoredEmitter.h - stages of chunkwise and parallel forms ---------===//
 //
-// What one chunk of a factored form is made of, shared by the chunkwise and the parallel lowering: the values of its steps (`Tile`), the running products
-// of its decays, the masked products A of queries and keys, and the sums over them.
+// What one chunk of a factored form is made of, shared by the chunkwise and the parallel lowering: the values of its
+// steps (`Tile`), the running products of its decays, the masked products A of queries and keys, and the sums over
+// them.
 //
-// Weights are running products of the decays themselves, W[i, j] = prod_{j < l <= i} a_l. They need no logarithm of a factor, never exceed what the mathematics has,
-// never form inf - inf, and a zero clears exactly; the error is one rounding a step of a chunk.
+// Weights are running products of the decays themselves, W[i, j] = prod_{j < l <= i} a_l. They need no logarithm of a
+// factor, never exceed what the mathematics has, never form inf - inf, and a zero clears exactly; the error is one
+// rounding a step of a chunk.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_COMPILER_TRANSFORMS_FACTOREDEMITTER_H
 #define LINTEL_COMPILER_TRANSFORMS_FACTOREDEMITTER_H
@@ -16,9 +18,20 @@ namespace lintel {
 
 /// What the regions of a chunkwise or parallel form say, by name.
 struct FactoredForm {
-  struct Pair { mlir::Value k, v; };
-  struct State { llvm::StringRef name; RealType type; mlir::Value decay; llvm::SmallVector<Pair> pairs; };
-  struct Read { unsigned state; bool inclusive; mlir::Value q; };
+  struct Pair {
+    mlir::Value k, v;
+  };
+  struct State {
+    llvm::StringRef name;
+    RealType type;
+    mlir::Value decay;
+    llvm::SmallVector<Pair> pairs;
+  };
+  struct Read {
+    unsigned state;
+    bool inclusive;
+    mlir::Value q;
+  };
   llvm::SmallVector<State> states;
   llvm::SmallVector<Read> reads;
   mlir::Block *prefix = nullptr, *token, *combine;
@@ -54,18 +67,24 @@ struct FactoredForm {
 /// The values of one chunk's steps as tensors over its positions.
 class Tile {
 public:
-  Tile(const FactoredForm &form, const KernelFrame &frame, mlir::OpBuilder &builder, mlir::Location loc, mlir::Value t, int64_t rows, mlir::ValueRange exponents);
+  Tile(const FactoredForm &form, const KernelFrame &frame, mlir::OpBuilder &builder, mlir::Location loc, mlir::Value t,
+       int64_t rows, mlir::ValueRange exponents);
 
   StageEmitter emitter;
   int64_t rows;
   llvm::SmallVector<mlir::Value> exponentsAfter; ///< carried on to the next chunk
 
-  /// Running products of a state's decay: W [i, j(, c)] over (j, i], `before` [i(, c)] over [0, i], nothing where the state does not decay.
-  struct Products { mlir::Value w, before; unsigned rank; };
+  /// Running products of a state's decay: W [i, j(, c)] over (j, i], `before` [i(, c)] over [0, i], nothing where the
+  /// state does not decay.
+  struct Products {
+    mlir::Value w, before;
+    unsigned rank;
+  };
   std::optional<Products> products(const FactoredForm::State &state);
   /// The element of a token value; `c` is left out where it has no axis.
   mlir::Value element(mlir::Value v, mlir::Value i, mlir::Value c);
-  /// q scaled by the decays since the chunk's start (up to the step before, where the read is exclusive): what meets the state.
+  /// q scaled by the decays since the chunk's start (up to the step before, where the read is exclusive): what meets
+  /// the state.
   mlir::Value scaledQuery(const FactoredForm::Read &read, const FactoredForm::State &state);
   /// k scaled by the decays up to the chunk's end: what is added to the state.
   mlir::Value scaledKey(const FactoredForm::State &state, unsigned pair);

@@ -39,10 +39,12 @@ struct Pass : lintel::impl::FuseStagesBase<Pass> {
     Region &region = loop->getRegion(0);
     SmallVector<StageOp> stages(region.front().getOps<StageOp>());
     for (StageOp stage : stages)
-      if (llvm::all_of(captures(stage), [&](Value v) { return !region.isAncestor(v.getParentRegion()); })) stage->moveBefore(loop);
+      if (llvm::all_of(captures(stage), [&](Value v) { return !region.isAncestor(v.getParentRegion()); }))
+        stage->moveBefore(loop);
   }
 
-  /// Loops split a body into runs of stages; each run is a group, and in the last one what becomes the next carried values comes apart and last.
+  /// Loops split a body into runs of stages; each run is a group, and in the last one what becomes the next carried
+  /// values comes apart and last.
   void group(Block &block, Operation *loop) {
     int64_t next = 0;
     DenseMap<Operation *, int64_t> groupOf;

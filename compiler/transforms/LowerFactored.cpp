@@ -46,7 +46,8 @@ KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
   SmallVector<RealType> types;
   for (auto &s : form.states) names.push_back(s.name), types.push_back(s.type);
   auto outType = cast<RealType>(form.combine->getTerminator()->getOperand(0).getType());
-  KernelFrame frame = KernelFrame::create(builder, op, "chunkwise", op.getChunk(), op.getInputs(), *form.token, names, types, outType);
+  KernelFrame frame =
+      KernelFrame::create(builder, op, "chunkwise", op.getChunk(), op.getInputs(), *form.token, names, types, outType);
   bool bidirectional = op.getBidirectional();
   if (bidirectional) frame.kernel.setBidirectional(true);
   StageEmitter top(builder, loc);
@@ -59,7 +60,9 @@ KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
     Tile tile(form, frame, builder, loc, t, rows, carried.take_back(form.internal));
     SmallVector<Value> reads, next;
     if (write) {
-      for (auto &read : form.reads) reads.push_back(readChunk(tile, form, read, last.empty() ? carried[read.state] : last[read.state], last.empty()));
+      for (auto &read : form.reads)
+        reads.push_back(
+            readChunk(tile, form, read, last.empty() ? carried[read.state] : last[read.state], last.empty()));
       tile.emitOutput(form, frame, reads, t);
     }
     if (update)
@@ -70,13 +73,16 @@ KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
   int64_t chunk = op.getChunk();
   auto sweep = [&](SmallVector<Value> carried, bool update, bool write, ArrayRef<Value> last) {
     if (chunk > 1) // whole chunks, then the rest one by one
-      carried = createScan(builder, loc, ScanMode::Whole, chunk, 0, carried, [&](Value t, ValueRange c) { return iteration(t, c, chunk, update, write, last); });
+      carried = createScan(builder, loc, ScanMode::Whole, chunk, 0, carried,
+                           [&](Value t, ValueRange c) { return iteration(t, c, chunk, update, write, last); });
     return createScan(builder, loc, chunk > 1 ? ScanMode::Rest : ScanMode::Whole, 1, chunk > 1 ? chunk : 0, carried,
                       [&](Value t, ValueRange c) { return iteration(t, c, 1, update, write, last); });
   };
   SmallVector<Value> last = sweep(init, true, !bidirectional, {});
   // The second sweep of a bidirectional operator reads the last states; its exponents run again from the start.
-  if (bidirectional) sweep(SmallVector<Value>(ArrayRef<Value>(init).take_back(form.internal)), false, true, ArrayRef<Value>(last).take_front(n));
+  if (bidirectional)
+    sweep(SmallVector<Value>(ArrayRef<Value>(init).take_back(form.internal)), false, true,
+          ArrayRef<Value>(last).take_front(n));
   SmallVector<Value> user;
   for (unsigned s = 0; s < n; ++s) {
     int64_t by = op.getScales().empty() ? -1 : op.getScales()[s];

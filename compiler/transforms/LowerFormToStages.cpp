@@ -10,17 +10,20 @@ namespace lintel {
 using namespace mlir;
 using namespace lintel;
 
-KernelFrame KernelFrame::create(OpBuilder &builder, Operation *form, StringRef formName, int64_t chunk, ArrayAttr inputs, Block &inputTypes,
-                                ArrayRef<StringRef> stateNames, ArrayRef<RealType> stateTypes, RealType out) {
+KernelFrame KernelFrame::create(OpBuilder &builder, Operation *form, StringRef formName, int64_t chunk,
+                                ArrayAttr inputs, Block &inputTypes, ArrayRef<StringRef> stateNames,
+                                ArrayRef<RealType> stateTypes, RealType out) {
   builder.setInsertionPointAfter(form);
   KernelFrame frame;
-  frame.kernel = KernelOp::create(builder, form->getLoc(), SymbolTable::getSymbolName(form), builder.getStringAttr(formName), builder.getI64IntegerAttr(chunk), inputs,
+  frame.kernel = KernelOp::create(builder, form->getLoc(), SymbolTable::getSymbolName(form),
+                                  builder.getStringAttr(formName), builder.getI64IntegerAttr(chunk), inputs,
                                   builder.getStrArrayAttr(stateNames), TypeAttr::get(out), UnitAttr());
   if (auto reason = form->getAttr("reason")) frame.kernel->setAttr("reason", reason);
   Block &block = frame.kernel.getBody().emplaceBlock();
   for (auto [i, attr] : llvm::enumerate(inputs)) {
     Type type = inputTypes.getArgument(i).getType();
-    if (cast<ParamAttr>(attr).getKind() == InputKind::Token) type = SequenceType::get(builder.getContext(), cast<RealType>(type).getSizes());
+    if (cast<ParamAttr>(attr).getKind() == InputKind::Token)
+      type = SequenceType::get(builder.getContext(), cast<RealType>(type).getSizes());
     frame.inputs.push_back(block.addArgument(type, form->getLoc()));
   }
   for (RealType type : stateTypes) frame.states.push_back(block.addArgument(type, form->getLoc()));
@@ -39,13 +42,14 @@ void KernelFrame::bindInputs(StageEmitter &emitter, Block &block, Value t, int64
     if (arg.use_empty()) continue;
     SmallVector<int64_t> sizes{rows};
     sizes.append(sequence.getSizes().begin(), sequence.getSizes().end());
-    emitter.bind(arg, RowsOp::create(emitter.builder, emitter.loc, RealType::get(input.getContext(), sizes), input, t), row);
+    emitter.bind(arg, RowsOp::create(emitter.builder, emitter.loc, RealType::get(input.getContext(), sizes), input, t),
+                 row);
   }
   emitter.setPosition(t);
 }
 
-SmallVector<Value> lintel::createScan(OpBuilder &builder, Location loc, ScanMode mode, int64_t chunk, int64_t from, ValueRange init,
-                                      llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value> lintel::createScan(OpBuilder &builder, Location loc, ScanMode mode, int64_t chunk, int64_t from,
+                                      ValueRange init, llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   auto scan = ScanOp::create(builder, loc, init.getTypes(), mode, chunk, from, init);
   OpBuilder::InsertionGuard guard(builder);
   Block &block = scan.getBody().emplaceBlock();
@@ -72,11 +76,13 @@ KernelOp lintel::lowerStepwise(Operation *form) {
   SmallVector<StringRef> userNames;
   SmallVector<RealType> userTypes;
   for (unsigned s = 0; s < n; ++s)
-    if (!internal[s]) userNames.push_back(names[s]), userTypes.push_back(cast<RealType>(body.getArgument(inputs.size() + s).getType()));
+    if (!internal[s])
+      userNames.push_back(names[s]), userTypes.push_back(cast<RealType>(body.getArgument(inputs.size() + s).getType()));
   auto yields = body.getTerminator()->getOperands();
   bool step = isa<StepOp>(form);
   bool bidirectional = body.walk([](FinalOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  KernelFrame frame = KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, userNames, userTypes, cast<RealType>(yields[0].getType()));
+  KernelFrame frame = KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, userNames,
+                                          userTypes, cast<RealType>(yields[0].getType()));
   if (bidirectional) frame.kernel.setBidirectional(true);
   Location loc = form->getLoc();
   StageEmitter top(builder, loc);
@@ -87,7 +93,8 @@ KernelOp lintel::lowerStepwise(Operation *form) {
     return createScan(builder, loc, ScanMode::Whole, 1, 0, carried, [&](Value t, ValueRange states) {
       StageEmitter emitter(builder, loc);
       frame.bindInputs(emitter, body, t, 1);
-      for (unsigned s = 0; s < n; ++s) emitter.bind(body.getArgument(inputs.size() + s), states.empty() ? last[s] : states[s], StageEmitter::None);
+      for (unsigned s = 0; s < n; ++s)
+        emitter.bind(body.getArgument(inputs.size() + s), states.empty() ? last[s] : states[s], StageEmitter::None);
       body.walk([&](FinalOp final) {
         if (!write) return;
         unsigned s = llvm::find(yields.drop_front(), final.getX()) - yields.drop_front().begin();
@@ -98,7 +105,9 @@ KernelOp lintel::lowerStepwise(Operation *form) {
         SmallVector<int64_t> sizes{1};
         SmallVector<StringRef> axes{"i"};
         for (int64_t d : cast<RealType>(yields[0].getType()).getSizes()) sizes.push_back(d), axes.push_back("e");
-        Value out = emitter.stage("out", axes, sizes, [&](StageEmitter::Indices idx) { return emitter.scalar(yields[0], {idx[0], idx[0]}, idx.drop_front()); });
+        Value out = emitter.stage("out", axes, sizes, [&](StageEmitter::Indices idx) {
+          return emitter.scalar(yields[0], {idx[0], idx[0]}, idx.drop_front());
+        });
         EmitOp::create(builder, loc, out, t);
       }
       SmallVector<Value> next;
@@ -134,8 +143,11 @@ KernelOp lintel::lowerStepwise(Operation *form) {
 }
 
 Value lintel::exponentStart(StageEmitter &emitter) {
-  Value given = GivenOp::create(emitter.builder, emitter.loc, RealType::get(emitter.builder.getContext(), ArrayRef<int64_t>{}));
-  return emitter.stage("p", {}, {}, [&](StageEmitter::Indices) { return emitter.select(given, emitter.number(0), emitter.number(-1e30)); });
+  Value given =
+      GivenOp::create(emitter.builder, emitter.loc, RealType::get(emitter.builder.getContext(), ArrayRef<int64_t>{}));
+  return emitter.stage("p", {}, {}, [&](StageEmitter::Indices) {
+    return emitter.select(given, emitter.number(0), emitter.number(-1e30));
+  });
 }
 
 Value lintel::unscale(StageEmitter &emitter, StringRef name, Value state, Value exponent) {

@@ -3,8 +3,9 @@
 using namespace mlir;
 using namespace lintel;
 
-/// Block of queries by block of keys. The block on the diagonal is a chunk without a state; earlier ones factor at the boundary between them:
-/// the weight of (i, j) is (decays from the query block's start to i) x (decays between the blocks) x (decays from j to its block's end).
+/// Block of queries by block of keys. The block on the diagonal is a chunk without a state; earlier ones factor at the
+/// boundary between them: the weight of (i, j) is (decays from the query block's start to i) x (decays between the
+/// blocks) x (decays from j to its block's end).
 KernelOp lintel::lowerParallel(ParallelOp op) {
   OpBuilder builder(op->getContext());
   FactoredForm form = FactoredForm::of(op);
@@ -14,7 +15,8 @@ KernelOp lintel::lowerParallel(ParallelOp op) {
   for (auto &s : form.states) names.push_back(s.name), types.push_back(s.type);
   auto outType = cast<RealType>(form.combine->getTerminator()->getOperand(0).getType());
   int64_t chunk = op.getChunk();
-  KernelFrame frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), *form.token, names, types, outType);
+  KernelFrame frame =
+      KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), *form.token, names, types, outType);
   unsigned n = form.states.size();
 
   createScan(builder, loc, ScanMode::Blocks, chunk, 0, {}, [&](Value t, ValueRange) {
@@ -52,7 +54,8 @@ KernelOp lintel::lowerParallel(ParallelOp op) {
       if (vector) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
       carried.push_back(e.stage("between", axes, sizes, [&](StageEmitter::Indices) { return e.number(1); }));
     }
-    auto pairs = PairsOp::create(builder, loc, ValueRange(carried).getTypes(), t, chunk, 0, /*causal=*/true, /*descending=*/true, 0, carried);
+    auto pairs = PairsOp::create(builder, loc, ValueRange(carried).getTypes(), t, chunk, 0, /*causal=*/true,
+                                 /*descending=*/true, 0, carried);
     {
       OpBuilder::InsertionGuard guard(builder);
       Block &block = pairs.getBody().emplaceBlock();
@@ -143,7 +146,9 @@ KernelOp lintel::lowerParallel(ParallelOp op) {
     return next;
   };
   SmallVector<Value> states(frame.states);
-  if (chunk > 1) states = createScan(builder, loc, ScanMode::Whole, chunk, 0, states, [&](Value t, ValueRange c) { return update(t, c, chunk); });
+  if (chunk > 1)
+    states = createScan(builder, loc, ScanMode::Whole, chunk, 0, states,
+                        [&](Value t, ValueRange c) { return update(t, c, chunk); });
   states = createScan(builder, loc, chunk > 1 ? ScanMode::Rest : ScanMode::Whole, 1, chunk > 1 ? chunk : 0, states,
                       [&](Value t, ValueRange c) { return update(t, c, 1); });
   YieldOp::create(builder, loc, states);
@@ -152,13 +157,15 @@ KernelOp lintel::lowerParallel(ParallelOp op) {
 
 namespace {
 
-/// A weight as a * exp(s), with null for 1 and 0: exponentials are kept apart so that the running maximum can be taken out of them.
+/// A weight as a * exp(s), with null for 1 and 0: exponentials are kept apart so that the running maximum can be taken
+/// out of them.
 struct ScaledWeight {
   Value a, s;
 };
 
 ScaledWeight scaledWeight(StageEmitter &e, Value v, RowIndices rows) {
-  if (auto u = v.getDefiningOp<UnaryOp>(); u && u.getKind() == UnaryKind::Exp) return {{}, e.scalar(u.getX(), rows, {})};
+  if (auto u = v.getDefiningOp<UnaryOp>(); u && u.getKind() == UnaryKind::Exp)
+    return {{}, e.scalar(u.getX(), rows, {})};
   if (auto select = v.getDefiningOp<SelectOp>()) {
     Value c = e.scalar(select.getCondition(), rows, {});
     ScaledWeight x = scaledWeight(e, select.getA(), rows), y = scaledWeight(e, select.getB(), rows);
@@ -180,14 +187,16 @@ ScaledWeight scaledWeight(StageEmitter &e, Value v, RowIndices rows) {
 
 } // namespace
 
-/// Softmax and its kin, streamed (Milakov and Gimelshein 2018; Rabe and Staats 2021): carried are the maximum m, the sum l and the weighted values.
+/// Softmax and its kin, streamed (Milakov and Gimelshein 2018; Rabe and Staats 2021): carried are the maximum m, the
+/// sum l and the weighted values.
 KernelOp lintel::lowerStreamed(StreamedOp op) {
   OpBuilder builder(op->getContext());
   Location loc = op.getLoc();
   Block &body = op.getBody().front();
   Value out = body.getTerminator()->getOperand(0);
   int64_t chunk = op.getChunk(), window = op.getWindow();
-  KernelFrame frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), body, {}, {}, cast<RealType>(out.getType()));
+  KernelFrame frame =
+      KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), body, {}, {}, cast<RealType>(out.getType()));
   AttendOp attend;
   body.walk([&](AttendOp a) { attend = a; });
   bool causal = attend.getCausal(), vector = attend.getType().getRank() == 1;
@@ -208,7 +217,8 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
     Value l = e.stage("l", {"i"}, {chunk}, [&](StageEmitter::Indices) { return e.number(0); });
     Value acc = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices) { return e.number(0); });
     SmallVector<Value> init{m, l, acc};
-    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, chunk, causal, /*descending=*/false, window, init);
+    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, chunk, causal,
+                                 /*descending=*/false, window, init);
     {
       OpBuilder::InsertionGuard guard(builder);
       Block &block = pairs.getBody().emplaceBlock();
@@ -224,12 +234,16 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       bool kRows = keys.hasRows(attend.getK()), vRows = keys.hasRows(attend.getV());
       Block &w = attend.getWeights().front();
       e.bind(w.getArgument(1), kt, kRows ? StageEmitter::J : StageEmitter::None);
-      e.bind(w.getArgument(0), e.tensorOf(attend.getQ()), e.hasRows(attend.getQ()) ? StageEmitter::I : StageEmitter::None);
+      e.bind(w.getArgument(0), e.tensorOf(attend.getQ()),
+             e.hasRows(attend.getQ()) ? StageEmitter::I : StageEmitter::None);
       auto weightAt = [&](Value i, Value j) {
         Value query = arith::AddIOp::create(builder, loc, t, i), key = arith::AddIOp::create(builder, loc, s, j);
         e.bindScalar(w.getArgument(2), NumberOp::create(builder, loc, arith::SubIOp::create(builder, loc, query, key)));
         ScaledWeight x = scaledWeight(e, w.getTerminator()->getOperand(0), {i, j});
-        Value last = causal ? query : arith::SubIOp::create(builder, loc, StepsOp::create(builder, loc, builder.getIndexType()), e.index(1)).getResult();
+        Value last = causal ? query
+                            : arith::SubIOp::create(builder, loc, StepsOp::create(builder, loc, builder.getIndexType()),
+                                                    e.index(1))
+                                  .getResult();
         Value seen = e.compare(BinaryKind::Le, key, last);
         return std::make_pair(x, seen);
       };
@@ -241,17 +255,22 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
         return e.select(seen, s0, none);
       });
       Value m1 = e.stage("m", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
-        return e.binary(BinaryKind::Max, e.at(m0, idx), e.fold(ReduceKind::Max, "j", chunk, [&](Value j) { return e.at(x, {idx[0], j}); }));
+        return e.binary(BinaryKind::Max, e.at(m0, idx), e.fold(ReduceKind::Max, "j", chunk, [&](Value j) {
+          return e.at(x, {idx[0], j});
+        }));
       });
       Value p = e.stage("p", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
         Value weight = e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(x, idx), e.at(m1, {idx[0]})));
         auto [parts, seen] = weightAt(idx[0], idx[1]);
         return parts.a ? e.select(seen, e.mul(weight, parts.a), e.number(0)) : weight;
       });
-      Value c = e.stage("rescale", {"i"}, {chunk},
-                        [&](StageEmitter::Indices idx) { return e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(m0, idx), e.at(m1, idx))); });
+      Value c = e.stage("rescale", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
+        return e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(m0, idx), e.at(m1, idx)));
+      });
       Value l1 = e.stage("l", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
-        return e.add(e.mul(e.at(l0, idx), e.at(c, idx)), e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) { return e.at(p, {idx[0], j}); }));
+        return e.add(e.mul(e.at(l0, idx), e.at(c, idx)), e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
+          return e.at(p, {idx[0], j});
+        }));
       });
       Value acc1 = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices idx) {
         return e.add(e.mul(e.at(acc0, idx), e.at(c, {idx[0]})), e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
@@ -277,7 +296,8 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
     }
     Value r = e.stage("r", accAxes, accSizes, [&](StageEmitter::Indices idx) {
       Value x = e.at(acc1, idx);
-      return divisor ? e.binary(BinaryKind::Div, x, e.at(divisor, {idx[0]})) : e.mul(x, e.unary(UnaryKind::Exp, e.at(m1, {idx[0]})));
+      return divisor ? e.binary(BinaryKind::Div, x, e.at(divisor, {idx[0]}))
+                     : e.mul(x, e.unary(UnaryKind::Exp, e.at(m1, {idx[0]})));
     });
     e.bind(attend.getResult(), r, StageEmitter::I);
     Value tensor = r;
@@ -286,7 +306,9 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       SmallVector<int64_t> sizes{chunk};
       SmallVector<StringRef> axes{"i"};
       for (int64_t d : cast<RealType>(out.getType()).getSizes()) sizes.push_back(d), axes.push_back("e");
-      tensor = e.stage("out", axes, sizes, [&](StageEmitter::Indices idx) { return e.scalar(out, {idx[0], idx[0]}, idx.drop_front()); });
+      tensor = e.stage("out", axes, sizes, [&](StageEmitter::Indices idx) {
+        return e.scalar(out, {idx[0], idx[0]}, idx.drop_front());
+      });
     }
     EmitOp::create(builder, loc, tensor, t);
     return SmallVector<Value>();

@@ -12,15 +12,19 @@ struct KernelFrame {
   llvm::SmallVector<mlir::Value> inputs, states;
 
   /// Makes the kernel behind `form`, with builder at the end of its body.
-  static KernelFrame create(mlir::OpBuilder &builder, mlir::Operation *form, llvm::StringRef formName, int64_t chunk, mlir::ArrayAttr inputs,
-                            mlir::Block &inputTypes, llvm::ArrayRef<llvm::StringRef> stateNames, llvm::ArrayRef<RealType> stateTypes, RealType out);
+  static KernelFrame create(mlir::OpBuilder &builder, mlir::Operation *form, llvm::StringRef formName, int64_t chunk,
+                            mlir::ArrayAttr inputs, mlir::Block &inputTypes, llvm::ArrayRef<llvm::StringRef> stateNames,
+                            llvm::ArrayRef<RealType> stateTypes, RealType out);
   /// Binds the inputs of `block` to the rows of a chunk that starts at `t`.
-  void bindInputs(StageEmitter &emitter, mlir::Block &block, mlir::Value t, int64_t rows, StageEmitter::Row row = StageEmitter::I) const;
+  void bindInputs(StageEmitter &emitter, mlir::Block &block, mlir::Value t, int64_t rows,
+                  StageEmitter::Row row = StageEmitter::I) const;
 };
 
 /// A scan at the builder's place; `body` gets the first step and the carried values and returns the next ones.
-llvm::SmallVector<mlir::Value> createScan(mlir::OpBuilder &builder, mlir::Location loc, ScanMode mode, int64_t chunk, int64_t from, mlir::ValueRange init,
-                                          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+llvm::SmallVector<mlir::Value>
+createScan(mlir::OpBuilder &builder, mlir::Location loc, ScanMode mode, int64_t chunk, int64_t from,
+           mlir::ValueRange init,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
 
 /// Where a stabiliser's exponent starts: 0 where the caller gave states, else -1e30 (nothing yet).
 mlir::Value exponentStart(StageEmitter &emitter);

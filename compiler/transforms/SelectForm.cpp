@@ -27,7 +27,8 @@ struct Pass : lintel::impl::SelectFormBase<Pass> {
 
   void runOnOperation() override {
     if (!llvm::is_contained({"auto", "recurrent", "chunkwise", "parallel", "step"}, StringRef(form))) {
-      getOperation().emitError("expected a form of auto, recurrent, chunkwise, parallel or step, found '") << form << "'";
+      getOperation().emitError("expected a form of auto, recurrent, chunkwise, parallel or step, found '")
+          << form << "'";
       return signalPassFailure();
     }
     for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>()))
@@ -38,7 +39,8 @@ struct Pass : lintel::impl::SelectFormBase<Pass> {
     SmallVector<Operation *> forms;
     for (Operation &op : *getOperation().getBody()) {
       StringRef kind = formName(&op);
-      if (!kind.empty() && SymbolTable::getSymbolName(&op).getValue() == (spec.getSymName() + "_" + kind).str()) forms.push_back(&op);
+      if (!kind.empty() && SymbolTable::getSymbolName(&op).getValue() == (spec.getSymName() + "_" + kind).str())
+        forms.push_back(&op);
     }
     if (forms.empty()) return spec.emitError("expected a derived form, found none; run the derive passes first");
     Operation *best = nullptr;
@@ -47,12 +49,16 @@ struct Pass : lintel::impl::SelectFormBase<Pass> {
       StringRef kind = formName(op);
       double cost = costOf(op, steps).total();
       if (form == "auto" ? kind != "step" && (!best || cost < costOf(best, steps).total()) : kind == form) best = op;
-      reason += llvm::formatv("{0}{1} {2:f0}", reason.empty() ? "cost a step at T=" + std::to_string(steps) + ": " : ", ", kind, cost).str();
+      reason += llvm::formatv("{0}{1} {2:f0}",
+                              reason.empty() ? "cost a step at T=" + std::to_string(steps) + ": " : ", ", kind, cost)
+                    .str();
     }
     if (!best) {
       InFlightDiagnostic diag = spec.emitError("operator '") << spec.getSymName() << "' has no " << form << " form";
       for (Operation *op : forms)
-        if (auto why = op->getAttrOfType<StringAttr>("not_chunkwise"); why && (form == "chunkwise" || form == "parallel")) diag << ": " << why.getValue();
+        if (auto why = op->getAttrOfType<StringAttr>("not_chunkwise");
+            why && (form == "chunkwise" || form == "parallel"))
+          diag << ": " << why.getValue();
       diag << "; it has";
       for (Operation *op : forms) diag << " " << formName(op);
       return failure();

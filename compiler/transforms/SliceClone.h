@@ -8,7 +8,8 @@
 
 namespace lintel {
 
-/// Clones the ops that `v` depends on at the builder's place, stopping at values that `mapping` knows; returns the copy of `v`.
+/// Clones the ops that `v` depends on at the builder's place, stopping at values that `mapping` knows; returns the copy
+/// of `v`.
 inline mlir::Value cloneSlice(mlir::Value v, mlir::IRMapping &mapping, mlir::OpBuilder &builder) {
   if (mlir::Value known = mapping.lookupOrNull(v)) return known;
   mlir::Operation *op = v.getDefiningOp();

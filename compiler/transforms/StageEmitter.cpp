@@ -13,7 +13,8 @@ bool isReduction(Operation *op) { return isa<MatmulOp, ReduceOp, CumsumOp>(op); 
 /// Costs enough that computing it twice is worse than keeping it.
 bool isCostly(Operation *op) {
   if (auto u = dyn_cast<UnaryOp>(op))
-    return !llvm::is_contained({UnaryKind::Neg, UnaryKind::Relu, UnaryKind::Abs, UnaryKind::Not, UnaryKind::Ceil}, u.getKind());
+    return !llvm::is_contained({UnaryKind::Neg, UnaryKind::Relu, UnaryKind::Abs, UnaryKind::Not, UnaryKind::Ceil},
+                               u.getKind());
   if (auto b = dyn_cast<BinaryOp>(op)) return b.getKind() == BinaryKind::Pow || b.getKind() == BinaryKind::Div;
   return false;
 }
@@ -25,7 +26,8 @@ Value StageEmitter::index(int64_t x) { return arith::ConstantIndexOp::create(bui
 
 Value StageEmitter::stage(StringRef name, ArrayRef<StringRef> axes, ArrayRef<int64_t> sizes, Body body, Value init) {
   auto type = RealType::get(builder.getContext(), sizes);
-  auto op = StageOp::create(builder, loc, type, builder.getStringAttr(name), builder.getStrArrayAttr(axes), init, builder.getI64IntegerAttr(0), Attribute());
+  auto op = StageOp::create(builder, loc, type, builder.getStringAttr(name), builder.getStrArrayAttr(axes), init,
+                            builder.getI64IntegerAttr(0), Attribute());
   OpBuilder::InsertionGuard guard(builder);
   Block &block = op.getBody().emplaceBlock();
   SmallVector<Value> indices;
@@ -59,7 +61,8 @@ Value StageEmitter::reduceScalar(Operation *op, RowIndices rows, Indices indices
     });
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
-    return fold(reduce.getKind(), "r", typeOf(reduce.getX()).getSizes()[0], [&](Value r) { return scalar(reduce.getX(), rows, {r}); });
+    return fold(reduce.getKind(), "r", typeOf(reduce.getX()).getSizes()[0],
+                [&](Value r) { return scalar(reduce.getX(), rows, {r}); });
   auto cumsum = cast<CumsumOp>(op);
   return fold(ReduceKind::Sum, "r", typeOf(cumsum.getX()).getSizes()[0], [&](Value r) {
     return select(compare(BinaryKind::Le, r, indices[0]), scalar(cumsum.getX(), rows, {r}), number(0));
@@ -81,13 +84,15 @@ Value StageEmitter::scalar(Value v, RowIndices rows, Indices indices) {
   if (auto c = dyn_cast<ConstantOp>(op)) return number(c.getValueAttr().getValueAsDouble());
   if (isa<PositionOp>(op)) {
     Value step = arith::AddIOp::create(builder, loc, position, rows.i);
-    return add(NumberOp::create(builder, loc, step), StartOp::create(builder, loc, RealType::get(builder.getContext(), ArrayRef<int64_t>{})));
+    return add(NumberOp::create(builder, loc, step),
+               StartOp::create(builder, loc, RealType::get(builder.getContext(), ArrayRef<int64_t>{})));
   }
   if (auto u = dyn_cast<UnaryOp>(op)) return unary(u.getKind(), operand(u.getX()));
   if (auto b = dyn_cast<BinaryOp>(op)) return binary(b.getKind(), operand(b.getA()), operand(b.getB()));
   if (auto s = dyn_cast<SelectOp>(op)) return select(operand(s.getCondition()), operand(s.getA()), operand(s.getB()));
   if (auto b = dyn_cast<BroadcastOp>(op)) return operand(b.getX());
-  if (auto o = dyn_cast<OuterOp>(op)) return mul(scalar(o.getA(), rows, {indices[0]}), scalar(o.getB(), rows, {indices[1]}));
+  if (auto o = dyn_cast<OuterOp>(op))
+    return mul(scalar(o.getA(), rows, {indices[0]}), scalar(o.getB(), rows, {indices[1]}));
   if (isReduction(op)) return reduceScalar(op, rows, indices);
   if (auto e = dyn_cast<ExtractOp>(op)) {
     SmallVector<Value> inner{index(*constantIndex(e.getIndex()))};
@@ -96,7 +101,9 @@ Value StageEmitter::scalar(Value v, RowIndices rows, Indices indices) {
   }
   if (auto f = dyn_cast<FlattenOp>(op)) {
     Value n = index(typeOf(f.getX()).getSizes()[1]);
-    return scalar(f.getX(), rows, {arith::DivUIOp::create(builder, loc, indices[0], n).getResult(), arith::RemUIOp::create(builder, loc, indices[0], n).getResult()});
+    return scalar(f.getX(), rows,
+                  {arith::DivUIOp::create(builder, loc, indices[0], n).getResult(),
+                   arith::RemUIOp::create(builder, loc, indices[0], n).getResult()});
   }
   if (auto c = dyn_cast<ConcatOp>(op)) {
     // Each part at an index clamped into it; the right one is chosen. Nothing outside a part is ever read.
@@ -132,7 +139,8 @@ bool StageEmitter::deservesStage(Value v) {
   if (!op) return false;
   if (isReduction(op)) return true;
   if (typeOf(v).getRank() > 1 || isa<ConstantOp>(op)) return false;
-  // In a reduction over one axis with a result over another, an operand is computed again for each element of the result.
+  // In a reduction over one axis with a result over another, an operand is computed again for each element of the
+  // result.
   for (Operation *user : v.getUsers())
     if ((isReduction(user) || isa<OuterOp>(user)) && typeOf(v).getRank() == 1) return true;
   if (!isCostly(op)) return false;
@@ -146,7 +154,8 @@ void StageEmitter::prepare(Value v, int64_t rows) {
   if (isBound(v) || scalars.count(v) || !v.getDefiningOp()) return;
   for (Value operand : v.getDefiningOp()->getOperands()) {
     prepare(operand, rows);
-    if (!isBound(operand) && !scalars.count(operand) && deservesStage(operand)) materialize(operand, ("x" + Twine(unnamed++)).str(), rows);
+    if (!isBound(operand) && !scalars.count(operand) && deservesStage(operand))
+      materialize(operand, ("x" + Twine(unnamed++)).str(), rows);
   }
 }
 

@@ -1,10 +1,12 @@
 //===- StageEmitter.h - from values of a step to stages over a chunk ------===//
 //
-// The idea. A value of one step, of shape [n...], is over a chunk a tensor [i, n...]. Each op of a step has an element-by-element meaning, so any
-// value can be written as one scalar expression over its indices, wherever it is used. What should not be computed again at each use
-// becomes a stage of its own (`materialize`); the rest is written into its use (`scalar`).
+// The idea. A value of one step, of shape [n...], is over a chunk a tensor [i, n...]. Each op of a step has an
+// element-by-element meaning, so any value can be written as one scalar expression over its indices, wherever it is
+// used. What should not be computed again at each use becomes a stage of its own (`materialize`); the rest is written
+// into its use (`scalar`).
 //
-// Example: phi(x) = exp(W @ x): W @ x is a reduction, so it becomes stage p[i, m] = sum_c W[m, c] x[i, c]; exp is written into the stage that phi is.
+// Example: phi(x) = exp(W @ x): W @ x is a reduction, so it becomes stage p[i, m] = sum_c W[m, c] x[i, c]; exp is
+// written into the stage that phi is.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_COMPILER_TRANSFORMS_STAGEEMITTER_H
 #define LINTEL_COMPILER_TRANSFORMS_STAGEEMITTER_H
@@ -39,12 +41,16 @@ public:
   /// First step of the chunk (index) and what attn.position adds to it.
   void setPosition(mlir::Value first) { position = first; }
 
-  /// A stage over `sizes`; `body` gives the scalar at the indices. With `init`, serial along the first axis; the last index given is then the value before.
-  mlir::Value stage(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> axes, llvm::ArrayRef<int64_t> sizes, Body body, mlir::Value init = {});
-  mlir::Value fold(ReduceKind kind, llvm::StringRef axis, int64_t extent, llvm::function_ref<mlir::Value(mlir::Value)> body);
+  /// A stage over `sizes`; `body` gives the scalar at the indices. With `init`, serial along the first axis; the last
+  /// index given is then the value before.
+  mlir::Value stage(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> axes, llvm::ArrayRef<int64_t> sizes,
+                    Body body, mlir::Value init = {});
+  mlir::Value fold(ReduceKind kind, llvm::StringRef axis, int64_t extent,
+                   llvm::function_ref<mlir::Value(mlir::Value)> body);
   /// `v` at `indices`, written out at the builder's place.
   mlir::Value scalar(mlir::Value v, RowIndices rows, Indices indices);
-  /// Makes `v` a stage over [rows, n...] (or [n...] where rows is 0 or v is the same for all steps), and what it needs before it.
+  /// Makes `v` a stage over [rows, n...] (or [n...] where rows is 0 or v is the same for all steps), and what it needs
+  /// before it.
   void materialize(mlir::Value v, llvm::StringRef name, int64_t rows);
   /// Makes stages of what `v` needs and should not recompute, but not of `v`.
   void prepare(mlir::Value v, int64_t rows);
@@ -53,7 +59,9 @@ public:
   mlir::Value number(double x);
   mlir::Value index(int64_t x);
   mlir::Value at(mlir::Value tensor, Indices indices) { return AtOp::create(builder, loc, tensor, indices); }
-  mlir::Value binary(BinaryKind kind, mlir::Value a, mlir::Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
+  mlir::Value binary(BinaryKind kind, mlir::Value a, mlir::Value b) {
+    return BinaryOp::create(builder, loc, kind, a, b);
+  }
   mlir::Value unary(UnaryKind kind, mlir::Value a) { return UnaryOp::create(builder, loc, kind, a); }
   mlir::Value mul(mlir::Value a, mlir::Value b) { return !a ? b : !b ? a : binary(BinaryKind::Mul, a, b); }
   mlir::Value add(mlir::Value a, mlir::Value b) { return !a ? b : !b ? a : binary(BinaryKind::Add, a, b); }

@@ -15,7 +15,8 @@ Array::Array(ArrayRef<int64_t> shape, double fill) : shape(shape) {
 SmallVector<int64_t> Evaluator::sizes(RealType type) const {
   SmallVector<int64_t> result;
   for (unsigned i = 0; i < type.getRank(); ++i)
-    result.push_back(sequence.dimensions ? type.getDim(i).evaluate(*sequence.dimensions).value_or(0) : type.getDim(i).getConstant().value_or(0));
+    result.push_back(sequence.dimensions ? type.getDim(i).evaluate(*sequence.dimensions).value_or(0)
+                                         : type.getDim(i).getConstant().value_or(0));
   return result;
 }
 
@@ -85,7 +86,8 @@ void Evaluator::evaluate(Operation *op) {
     const Array &x = value(b.getA()), &y = value(b.getB());
     Array r(sizesOf());
     for (int64_t i = 0; i < r.size(); ++i)
-      r.data[i] = lintel::evaluate(b.getKind(), x.data[broadcastIndex(x, r.shape, i)], y.data[broadcastIndex(y, r.shape, i)]);
+      r.data[i] =
+          lintel::evaluate(b.getKind(), x.data[broadcastIndex(x, r.shape, i)], y.data[broadcastIndex(y, r.shape, i)]);
     return set(std::move(r));
   }
   if (auto s = dyn_cast<SelectOp>(op)) {
@@ -93,7 +95,8 @@ void Evaluator::evaluate(Operation *op) {
     const Array &c = value(s.getCondition()), &x = value(s.getA()), &y = value(s.getB());
     Array r(sizesOf());
     for (int64_t i = 0; i < r.size(); ++i)
-      r.data[i] = c.data[broadcastIndex(c, r.shape, i)] != 0 ? x.data[broadcastIndex(x, r.shape, i)] : y.data[broadcastIndex(y, r.shape, i)];
+      r.data[i] = c.data[broadcastIndex(c, r.shape, i)] != 0 ? x.data[broadcastIndex(x, r.shape, i)]
+                                                             : y.data[broadcastIndex(y, r.shape, i)];
     return set(std::move(r));
   }
   if (auto b = dyn_cast<BroadcastOp>(op)) {
@@ -166,7 +169,8 @@ void Evaluator::evaluate(Operation *op) {
     auto input = cast<BlockArgument>(rows.getX()).getArgNumber();
     int64_t n = r.shape[0], each = r.size() / n, t = indices.lookup(rows.getT());
     for (int64_t i = 0; i < n; ++i)
-      std::copy_n(sequence.input[input] + std::min(t + i, sequence.steps - 1) * sequence.stride[input], each, r.data.begin() + i * each);
+      std::copy_n(sequence.input[input] + std::min(t + i, sequence.steps - 1) * sequence.stride[input], each,
+                  r.data.begin() + i * each);
     return set(std::move(r));
   }
   if (auto emit = dyn_cast<EmitOp>(op)) {
@@ -207,7 +211,8 @@ void Evaluator::evaluateStage(StageOp op) {
       indices[body.getArgument(d)] = rest % r.shape[d];
       rest /= r.shape[d];
     }
-    if (op.getInit()) values[body.getArguments().back()] = Array({}, i < first ? value(op.getInit()).data[i] : r.data[i - first]);
+    if (op.getInit())
+      values[body.getArguments().back()] = Array({}, i < first ? value(op.getInit()).data[i] : r.data[i - first]);
     for (Operation &inner : body.without_terminator()) evaluate(&inner);
     r.data[i] = scalar(body.getTerminator()->getOperand(0));
   }
@@ -237,7 +242,8 @@ SmallVector<Array> iterate(Evaluator &evaluator, Block &body, int64_t t, SmallVe
 
 void Evaluator::evaluateScan(ScanOp op) {
   int64_t chunk = op.getChunk(), T = sequence.steps;
-  int64_t begin = op.getMode() == ScanMode::Rest ? T / static_cast<int64_t>(op.getFrom()) * static_cast<int64_t>(op.getFrom()) : 0;
+  int64_t begin =
+      op.getMode() == ScanMode::Rest ? T / static_cast<int64_t>(op.getFrom()) * static_cast<int64_t>(op.getFrom()) : 0;
   SmallVector<Array> carried;
   for (Value v : op.getInit()) carried.push_back(value(v));
   for (int64_t t = begin; op.getMode() == ScanMode::Blocks ? t < T : t + chunk <= T; t += chunk)
@@ -252,7 +258,8 @@ void Evaluator::evaluatePairs(PairsOp op) {
   SmallVector<Array> carried;
   for (Value v : op.getInit()) carried.push_back(value(v));
   for (int64_t k = first; k < last; ++k)
-    carried = iterate(*this, op.getBody().front(), (op.getDescending() ? first + last - 1 - k : k) * chunk, std::move(carried));
+    carried = iterate(*this, op.getBody().front(), (op.getDescending() ? first + last - 1 - k : k) * chunk,
+                      std::move(carried));
   for (auto [result, v] : llvm::zip(op.getResults(), carried)) values[result] = std::move(v);
 }
 

@@ -11,13 +11,14 @@ struct Sequence {
   int64_t steps = 0, position = 0;
   bool given = false; ///< whether the caller gave initial states
   const llvm::StringMap<int64_t> *dimensions = nullptr;
-  llvm::SmallVector<const double *> input;    ///< base pointer of each input for this head
-  llvm::SmallVector<int64_t> stride;          ///< elements from one step to the next
+  llvm::SmallVector<const double *> input; ///< base pointer of each input for this head
+  llvm::SmallVector<int64_t> stride;       ///< elements from one step to the next
   double *out = nullptr;
   int64_t outStride = 0, outSize = 1;
 };
 
-/// Evaluates regions. Values live in an environment; an unsupported op is an internal error, since verifiers ran before.
+/// Evaluates regions. Values live in an environment; an unsupported op is an internal error, since verifiers ran
+/// before.
 class Evaluator {
 public:
   explicit Evaluator(const Sequence &sequence) : sequence(sequence) {}
@@ -46,7 +47,6 @@ private:
   double scalar(mlir::Value v) const { return value(v).data[0]; }
 
   const Sequence &sequence;
-  
 };
 
 } // namespace lintel

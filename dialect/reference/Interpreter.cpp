@@ -40,8 +40,10 @@ void writeOut(const Sequence &sequence, int64_t t, const Array &out) {
   std::copy(out.data.begin(), out.data.end(), sequence.out + t * sequence.outStride);
 }
 
-/// Sums over all keys a query sees. Weights are taken relative to the largest exponent, so that the sum is finite wherever its ratio is.
-Array attend(Evaluator &evaluator, AttendOp op, const std::vector<Array> &keys, const std::vector<Array> &values, int64_t t) {
+/// Sums over all keys a query sees. Weights are taken relative to the largest exponent, so that the sum is finite
+/// wherever its ratio is.
+Array attend(Evaluator &evaluator, AttendOp op, const std::vector<Array> &keys, const std::vector<Array> &values,
+             int64_t t) {
   Block &weights = op.getWeights().front();
   int64_t end = op.getCausal() ? t + 1 : static_cast<int64_t>(keys.size());
   std::vector<std::pair<double, double>> w(end);
@@ -128,9 +130,12 @@ double along(const Array &x, int64_t c) { return x.data.empty() ? 1 : x.data[x.s
 /// The sums of attn.chunkwise's description, pair by pair.
 template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence &sequence, States &states) {
   unsigned n = op.getStates().size(), internal = op.internalStates();
-  int64_t T = sequence.steps, C = isa<ParallelOp>(op.getOperation()) ? std::max<int64_t>(T, 1) : static_cast<int64_t>(op.getChunk());
+  int64_t T = sequence.steps,
+          C = isa<ParallelOp>(op.getOperation()) ? std::max<int64_t>(T, 1) : static_cast<int64_t>(op.getChunk());
   Evaluator evaluator(sequence);
-  struct Token { SmallVector<Array> values, internal; };
+  struct Token {
+    SmallVector<Array> values, internal;
+  };
   States exponents(states.begin() + n, states.end());
   auto evaluateTokens = [&](int64_t t0, int64_t t1) {
     std::vector<Token> tokens;
@@ -152,7 +157,9 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
     }
     return tokens;
   };
-  struct Pair { unsigned k, v; };
+  struct Pair {
+    unsigned k, v;
+  };
   SmallVector<int> decay(n, -1);
   SmallVector<SmallVector<Pair>> pairs(n);
   SmallVector<unsigned> query;
@@ -198,7 +205,8 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
       if (!whole)
         for (int64_t j = last; j >= 0; --j) {
           for (Pair p : pairs[s])
-            for (int64_t e = 0; e < out.size(); ++e) out.data[e] += weight * along(tokens[j].values[p.k], c) * valueAt(tokens[j], p.v, e);
+            for (int64_t e = 0; e < out.size(); ++e)
+              out.data[e] += weight * along(tokens[j].values[p.k], c) * valueAt(tokens[j], p.v, e);
           if (decay[s] >= 0) weight *= along(tokens[j].values[decay[s]], c);
         }
       for (int64_t e = 0; e < out.size(); ++e) out.data[e] += weight * states[s].data[c * columns(s) + e];
@@ -273,7 +281,9 @@ llvm::Expected<SmallVector<int64_t>> shapeOf(Type type, const llvm::StringMap<in
   SmallVector<int64_t> shape;
   for (unsigned i = 0; i < t.getRank(); ++i) {
     auto n = t.getDim(i).evaluate(dims);
-    if (!n) return error("expected a value for every name in dimension '" + t.getDim(i).str() + "', found none; give --dim NAME=N");
+    if (!n)
+      return error("expected a value for every name in dimension '" + t.getDim(i).str() +
+                   "', found none; give --dim NAME=N");
     shape.push_back(*n);
   }
   return shape;
@@ -344,18 +354,22 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
     int64_t G = H;
     if (param.getKind() == InputKind::Token) {
       G = it->second.shape.size() > 2 ? it->second.shape[2] : H;
-      if (G < 1 || H % G) return error("expected the heads of '" + param.getName() + "' to divide " + Twine(H) + ", found " + Twine(G));
+      if (G < 1 || H % G)
+        return error("expected the heads of '" + param.getName() + "' to divide " + Twine(H) + ", found " + Twine(G));
       want = {B, T, G};
     }
     if (param.getKind() == InputKind::Head) want = {H};
     want.append(*inner);
-    if (it->second.shape != want) return error("expected input '" + param.getName() + "' of shape " + shapeText(want) + ", found " + shapeText(it->second.shape));
+    if (it->second.shape != want)
+      return error("expected input '" + param.getName() + "' of shape " + shapeText(want) + ", found " +
+                   shapeText(it->second.shape));
     inputs.push_back(&it->second);
     shapes.push_back(*inner);
     groups.push_back(G);
   }
   for (auto &entry : args.initial)
-    if (!llvm::is_contained(o.states, entry.getKey())) return error("expected the name of a state, found '" + entry.getKey() + "'");
+    if (!llvm::is_contained(o.states, entry.getKey()))
+      return error("expected the name of a state, found '" + entry.getKey() + "'");
   auto product = [](ArrayRef<int64_t> shape) {
     int64_t n = 1;
     for (int64_t s : shape) n *= s;
@@ -368,8 +382,10 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
     SmallVector<int64_t> shape{B, H};
     shape.append(o.stateShapes[s]);
     if (auto it = args.initial.find(o.states[s]); it != args.initial.end() && it->second.shape != shape)
-      return error("expected state '" + o.states[s] + "' of shape " + shapeText(shape) + ", found " + shapeText(it->second.shape));
-    if (o.scales.empty() || llvm::find(o.scales, static_cast<int64_t>(s)) == o.scales.end()) results.final[o.states[s]] = Array(shape);
+      return error("expected state '" + o.states[s] + "' of shape " + shapeText(shape) + ", found " +
+                   shapeText(it->second.shape));
+    if (o.scales.empty() || llvm::find(o.scales, static_cast<int64_t>(s)) == o.scales.end())
+      results.final[o.states[s]] = Array(shape);
   }
   int64_t outSize = product(o.outShape);
   for (int64_t b = 0; b < B; ++b)
@@ -419,7 +435,8 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
           for (double &x : states[s].data) x = x == 0 ? x : x * std::exp2(states[p].data[0]);
       for (unsigned s = 0; s < o.states.size(); ++s)
         if (auto it = results.final.find(o.states[s]); it != results.final.end())
-          std::copy(states[s].data.begin(), states[s].data.end(), it->second.data.begin() + (b * H + h) * states[s].size());
+          std::copy(states[s].data.begin(), states[s].data.end(),
+                    it->second.data.begin() + (b * H + h) * states[s].size());
     }
   return results;
 }

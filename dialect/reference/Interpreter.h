@@ -1,10 +1,11 @@
 //===- Interpreter.h - what every phase means, in float64 -----------------===//
 //
-// Runs an operator of any phase (attn.spec, the form ops, attn.kernel) on arrays, one head of one sequence after another, one step or one element at a
-// time: readable, with no speed. It is the oracle that every pass and every compiled kernel is tested against.
+// Runs an operator of any phase (attn.spec, the form ops, attn.kernel) on arrays, one head of one sequence after
+// another, one step or one element at a time: readable, with no speed. It is the oracle that every pass and every
+// compiled kernel is tested against.
 //
-// Layout: token inputs [B, T, G, n...] with G dividing H, head inputs [H, n...], shared inputs [n...], states [B, H, n...], out [B, T, H, n]; row-major.
-// Thread-safe: it reads the op only and keeps no state of its own.
+// Layout: token inputs [B, T, G, n...] with G dividing H, head inputs [H, n...], shared inputs [n...], states [B, H,
+// n...], out [B, T, H, n]; row-major. Thread-safe: it reads the op only and keeps no state of its own.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_DIALECT_REFERENCE_INTERPRETER_H
 #define LINTEL_DIALECT_REFERENCE_INTERPRETER_H
@@ -37,7 +38,8 @@ struct Results {
   llvm::StringMap<Array> final;
 };
 
-/// The operator's value. Errors: an input or a state that is missing, of the wrong shape, or not the operator's; an unbound dimension.
+/// The operator's value. Errors: an input or a state that is missing, of the wrong shape, or not the operator's; an
+/// unbound dimension.
 llvm::Expected<Results> interpret(mlir::Operation *op, const Arguments &arguments);
 
 } // namespace lintel
