@@ -1,0 +1,89 @@
+#include "compiler/analysis/InputUse.h"
+#include "compiler/analysis/TransitionAnalysis.h"
+
+using namespace mlir;
+using namespace lintel;
+
+StringRef lintel::toString(InputUse use) {
+  switch (use) {
+  case InputUse::Plain:
+    return "plain";
+  case InputUse::LogDecay:
+    return "log-decay";
+  case InputUse::DecayFactor:
+    return "decay factor";
+  case InputUse::DecayRate:
+    return "decay rate";
+  case InputUse::Gate:
+    return "gate";
+  }
+  return "";
+}
+
+namespace {
+
+/// Follows a decay to the inputs it is made of.
+struct DecayWalk {
+  Block &block;
+  MutableArrayRef<InputUse> uses;
+
+  void mark(Value v, InputUse use) {
+    auto arg = dyn_cast<BlockArgument>(v);
+    if (arg && arg.getOwner() == &block && arg.getArgNumber() < uses.size()) uses[arg.getArgNumber()] = use;
+  }
+  static bool isConstant(Value v) { return v.getDefiningOp<ConstantOp>() || v.getDefiningOp<DimOp>(); }
+
+  void factor(Value v) {
+    mark(v, InputUse::DecayFactor);
+    if (auto b = v.getDefiningOp<BinaryOp>()) {
+      if (b.getKind() == BinaryKind::Mul) factor(b.getA()), factor(b.getB());
+      if (b.getKind() == BinaryKind::Sub && isConstant(b.getA())) factor(b.getB());
+    }
+    if (auto x = v.getDefiningOp<BroadcastOp>()) factor(x.getX());
+    if (auto u = v.getDefiningOp<UnaryOp>(); u && (u.getKind() == UnaryKind::Exp || u.getKind() == UnaryKind::Exp2))
+      exponent(u.getX(), InputUse::LogDecay);
+  }
+  /// `use` says which sign the exponent's value has here.
+  void exponent(Value v, InputUse use) {
+    mark(v, use);
+    InputUse other = use == InputUse::LogDecay ? InputUse::DecayRate : InputUse::LogDecay;
+    if (auto u = v.getDefiningOp<UnaryOp>(); u && u.getKind() == UnaryKind::Neg) exponent(u.getX(), other);
+    if (auto x = v.getDefiningOp<BroadcastOp>()) exponent(x.getX(), use);
+    auto b = v.getDefiningOp<BinaryOp>();
+    if (!b) return;
+    if (b.getKind() == BinaryKind::Add) exponent(b.getA(), use), exponent(b.getB(), use);
+    if (b.getKind() == BinaryKind::Sub) exponent(b.getA(), use), exponent(b.getB(), other);
+    if (b.getKind() == BinaryKind::Div && isConstant(b.getB())) exponent(b.getA(), use);
+    if (b.getKind() != BinaryKind::Mul) return;
+    // Of a product one factor carries the sign and the others are sizes.
+    bool first = isConstant(b.getA()) || b.getA().getDefiningOp();
+    exponent(first ? b.getB() : b.getA(), use);
+    exponent(first ? b.getA() : b.getB(), InputUse::DecayRate);
+  }
+};
+
+} // namespace
+
+SmallVector<InputUse> lintel::inputUses(SpecOp spec) {
+  unsigned inputs = spec.getInputs().size();
+  SmallVector<InputUse> uses(inputs, InputUse::Plain);
+  auto copy = cast<SpecOp>(spec->clone());
+  Block &body = copy.getBody().front();
+  for (unsigned i = 0; i < inputs; ++i) {
+    BlockArgument arg = body.getArgument(i);
+    if (cast<ParamAttr>(spec.getInputs()[i]).getKind() != InputKind::Token || cast<RealType>(arg.getType()).getRank())
+      continue;
+    bool factor = llvm::any_of(arg.getUsers(), [](Operation *op) {
+      auto b = dyn_cast<BinaryOp>(op);
+      return b && b.getKind() == BinaryKind::Mul;
+    });
+    if (factor) uses[i] = InputUse::Gate;
+  }
+  {
+    TransitionAnalysis analysis(body, inputs, {});
+    for (unsigned s = 0; s < analysis.numStates(); ++s)
+      if (Value decay = analysis.transition(s).decay) DecayWalk{body, uses}.factor(decay);
+  }
+  copy->erase();
+  return uses;
+}

@@ -1,0 +1,43 @@
+// The speed of one operator at one shape, after its result has been checked.
+#ifndef LINTEL_COMPILER_DRIVER_BENCHMARK_H
+#define LINTEL_COMPILER_DRIVER_BENCHMARK_H
+
+#include "compiler/driver/Compare.h"
+#include "compiler/driver/Compilation.h"
+#include "llvm/Support/JSON.h"
+
+namespace lintel {
+
+struct BenchmarkRequest {
+  int64_t batch = 1, steps = 1024, heads = 8, groups = 0;
+  CompileOptions compile; // dimensions, dtype, form, target
+  int threads = 1;
+};
+
+struct BenchmarkResult {
+  std::string name, dtype, form, target, schedule, machine, checked;
+  int64_t batch = 0, steps = 0, heads = 0, chunk = 0;
+  Dimensions dimensions;
+  int threads = 1;
+  double compileSeconds = 0;
+  Difference difference; // of the check
+  unsigned runs = 0;
+  double seconds = 0; // least of the runs
+  double median = 0;
+  double tokensHeads = 0; // a second
+  double gflops = 0;      // 4 dk dv for a token and head
+  double limit = 0;       // gflops of these threads at most
+
+  double fraction() const { return limit > 0 ? gflops / limit : 0; }
+  void print(llvm::raw_ostream &os) const;
+  llvm::json::Value json() const;
+};
+
+/// Compiles, checks against the interpreter (on the first head's first steps where all would take long; `checked` says
+/// which), and, if the check passes, times for at least half a second.
+llvm::Expected<BenchmarkResult> benchmarkOperator(const SpecFile &file, const OperatorInfo &op,
+                                                  const BenchmarkRequest &request);
+
+} // namespace lintel
+
+#endif

@@ -1,0 +1,293 @@
+#include "compiler/driver/Checks.h"
+#include "codegen/emit/KernelDescription.h"
+#include "compiler/driver/Execution.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cstring>
+
+using namespace llvm;
+using namespace lintel;
+
+namespace {
+
+constexpr size_t maxFailures = 3;
+/// Sizes for dimensions in the order of the text: even and odd, small, no two equal.
+constexpr int64_t evenSizes[] = {16, 24, 20, 12, 28, 8}, oddSizes[] = {7, 5, 9, 3, 11, 13};
+
+struct Case {
+  std::string name;
+  RandomRequest shape;
+  std::optional<std::vector<int64_t>> lengths;
+};
+
+struct PreparedCase {
+  std::string name;
+  BoundArrays arrays;
+  Reference reference;
+};
+
+std::string dimensionText(const Dimensions &dimensions) {
+  std::string text;
+  for (const auto &[name, value] : dimensions) text += (text.empty() ? "" : " ") + name + "=" + std::to_string(value);
+  return text;
+}
+
+/// The runs of one kernel add up to a row.
+class RowRecorder {
+public:
+  explicit RowRecorder(CheckRow &row) : row(row) {}
+
+  void add(const std::string &name, const Difference &difference) {
+    ++row.cases;
+    if (!difference.ok) fail(name + ": " + difference.failure);
+    bool worse = difference.ok == row.worst.ok ? difference.error >= row.worst.error : !difference.ok;
+    if (!worse) return;
+    row.worst = difference;
+    row.worstCase = name;
+  }
+  void fail(const std::string &text) {
+    row.worst.ok = false;
+    if (row.failures.size() < maxFailures) row.failures.push_back(text);
+  }
+
+private:
+  CheckRow &row;
+};
+
+bool sameBits(const NpyArray &a, const NpyArray &b) { return std::memcmp(a.data(), b.data(), a.bytes()) == 0; }
+bool sameBits(const RunResult &a, const RunResult &b) {
+  for (auto [x, y] : llvm::zip_equal(a.states, b.states))
+    if (!sameBits(x, y)) return false;
+  return sameBits(a.out, b.out);
+}
+
+class Checker {
+public:
+  Checker(const SpecFile &file, const OperatorInfo &op, const CheckOptions &options,
+          function_ref<void(const CheckRow &)> onRow)
+      : file(file), op(op), options(options), onRow(onRow) {}
+
+  Expected<CheckReport> run() {
+    struct Plan {
+      lintel_dtype dtype;
+      ArrayRef<int64_t> sizes;
+      bool full;
+    };
+    std::vector<Plan> plans = {{LINTEL_F32, evenSizes, true},
+                               {LINTEL_F32, oddSizes, true},
+                               {LINTEL_F64, oddSizes, false},
+                               {LINTEL_F16, evenSizes, false},
+                               {LINTEL_BF16, oddSizes, false}};
+    if (options.dtype) plans = {{*options.dtype, evenSizes, true}, {*options.dtype, oddSizes, true}};
+    bool fixed = llvm::all_of(op.dimensions, [&](const std::string &name) { return given(name) > 0; });
+    std::string done;
+    for (const Plan &plan : plans) {
+      if (fixed && plan.sizes.data() == oddSizes && plan.full) continue; // the same again
+      Dimensions dimensions = choose(plan.sizes);
+      auto forms = deriveForms(file, op, dimensions);
+      if (!forms) {
+        // Such as an index past these sizes; larger ones may do.
+        std::string why = toString(forms.takeError());
+        dimensions = choose({32, 32, 32, 32, 32, 32});
+        forms = deriveForms(file, op, dimensions);
+        if (!forms) return forms.takeError();
+        report.notes.push_back("checked at " + dimensionText(dimensions) + ", as smaller sizes do not fit: " + why);
+      }
+      if (Error e = checkAt(**forms, dimensions, plan.dtype, plan.full)) return std::move(e);
+    }
+    return std::move(report);
+  }
+
+private:
+  int64_t given(StringRef name) const {
+    for (const auto &[known, value] : options.dimensions)
+      if (known == name) return value;
+    return 0;
+  }
+
+  Dimensions choose(ArrayRef<int64_t> sizes) const {
+    Dimensions result;
+    for (auto [i, name] : llvm::enumerate(op.dimensions))
+      result.emplace_back(name, given(name) > 0 ? given(name) : sizes[i % sizes.size()]);
+    return result;
+  }
+
+  std::vector<Case> cases(const Dimensions &dimensions, lintel_dtype dtype, ArrayRef<InputUse> uses, bool full) const {
+    std::vector<Case> result;
+    RandomRequest base;
+    base.dimensions = dimensions, base.dtype = dtype;
+    auto add = [&](std::string name, int64_t batch, int64_t steps, int64_t heads, Hardness hardness = Hardness::Usual,
+                   bool initial = false, int64_t groups = 0) -> Case & {
+      RandomRequest shape = base;
+      shape.batch = batch, shape.steps = steps, shape.heads = heads, shape.groups = groups;
+      shape.hardness = hardness, shape.initial = initial && op.splits();
+      shape.seed = options.seed * 1000 + result.size();
+      name = formatv("{0} B={1} T={2} H={3}", name, batch, steps, heads).str();
+      if (groups) name += "/" + std::to_string(groups);
+      if (shape.initial) name += " initial";
+      result.push_back({name, shape, std::nullopt});
+      return result.back();
+    };
+    add("usual", 2, 67, 2);
+    if (full) {
+      for (int64_t steps : {0, 1, 3, 5, 15, 17, 63, 65, 131})
+        add("usual", 1, steps, 1, Hardness::Usual, steps % 4 == 1);
+      add("usual", 0, 5, 2);
+      add("large", 1, 37, 2, Hardness::Large);
+      add("zeros", 1, 37, 2, Hardness::Zeros, true);
+    }
+    bool decays = llvm::any_of(uses, [](InputUse use) { return use != InputUse::Plain && use != InputUse::Gate; });
+    if (decays)
+      for (Hardness hardness : {Hardness::StrongDecay, Hardness::WeakDecay, Hardness::Resets})
+        add(toString(hardness).str(), 1, 37, 3, hardness, true);
+    add("grouped heads", 2, 19, 4, Hardness::Usual, true, 2);
+    Case &packed = add("packed 0,3,0,17,1", 1, 21, 2);
+    packed.lengths = std::vector<int64_t>{0, 3, 0, 17, 1};
+    return result;
+  }
+
+  Expected<PreparedCase> prepare(mlir::Operation *spec, const Case &from, ArrayRef<InputUse> uses) {
+    auto arrays = randomArrays(op, uses, from.shape);
+    if (!arrays) return arrays.takeError();
+    arrays->lengths = from.lengths;
+    auto reference = makeReference(spec, op, *arrays);
+    if (!reference) return reference.takeError();
+    return PreparedCase{from.name, std::move(*arrays), std::move(*reference)};
+  }
+
+  Error checkAt(mlir::ModuleOp forms, const Dimensions &dimensions, lintel_dtype dtype, bool full) {
+    mlir::Operation *spec = nullptr;
+    std::vector<FormRequest> requests;
+    for (mlir::Operation &form : *forms.getBody()) {
+      if (auto s = mlir::dyn_cast<SpecOp>(form)) spec = s;
+      StringRef name = formName(&form);
+      if (name.empty() || name == "step" || (!options.form.empty() && name != options.form)) continue;
+      if (name == "recurrent") requests.push_back({name.str(), 0});
+      // 7 divides none of the lengths but 63.
+      else
+        for (int64_t chunk : {7, 16, 1, 4, 64})
+          if (full || chunk == 7 || chunk == 16) requests.push_back({name.str(), chunk});
+    }
+    if (requests.empty())
+      return createStringError("operator '%s' has no %s form", op.name.c_str(), options.form.c_str());
+    SmallVector<InputUse> uses = inputUses(mlir::cast<SpecOp>(spec));
+    std::vector<PreparedCase> prepared;
+    for (const Case &from : cases(dimensions, dtype, uses, full)) {
+      auto one = prepare(spec, from, uses);
+      if (!one) return one.takeError();
+      prepared.push_back(std::move(*one));
+    }
+    std::optional<PreparedCase> split;
+    if (op.splits()) {
+      RandomRequest shape;
+      shape.steps = full ? 34 : 18, shape.heads = 2, shape.dimensions = dimensions, shape.dtype = dtype;
+      shape.initial = true, shape.seed = options.seed;
+      auto one = prepare(spec, {"split", shape, std::nullopt}, uses);
+      if (!one) return one.takeError();
+      split = std::move(*one);
+    }
+    for (const FormRequest &request : requests) {
+      CheckRow row;
+      row.dtype = dtype, row.form = request.form, row.chunk = std::max<int64_t>(request.chunk, 1);
+      row.dimensions = dimensionText(dimensions);
+      CompileOptions compile;
+      compile.dimensions = dimensions, compile.dtype = dtype, compile.variants = {request};
+      compile.targets = {options.target};
+      checkVariant(compile, prepared, split ? &*split : nullptr, row);
+      onRow(row);
+      report.rows.push_back(std::move(row));
+    }
+    return Error::success();
+  }
+
+  void checkVariant(const CompileOptions &compile, ArrayRef<PreparedCase> prepared, const PreparedCase *split,
+                    CheckRow &row) {
+    RowRecorder record(row);
+    auto compiled = compileOperator(file, op, compile);
+    if (!compiled) return record.fail("does not compile: " + toString(compiled.takeError()));
+    auto kernel = loadOperator(*compiled);
+    if (!kernel) return record.fail("does not load: " + toString(kernel.takeError()));
+    ExecuteOptions execute;
+    execute.poison = true;
+    for (const PreparedCase &one : prepared) {
+      auto run = [&](int threads) -> std::optional<RunResult> {
+        execute.threads = threads;
+        auto result = executeKernel((*kernel)->kernel(), op, one.arrays, execute);
+        if (result) return std::move(*result);
+        record.fail(one.name + ": does not run: " + toString(result.takeError()));
+        return std::nullopt;
+      };
+      auto first = run(1), second = run(2);
+      if (!first || !second) continue;
+      record.add(one.name, compareResults(op, one.reference, *first));
+      if (!sameBits(*first, *second)) record.fail(one.name + ": two threads give other bits than one");
+    }
+    execute.threads = 1;
+    if (split) checkSplits((*kernel)->kernel(), *split, execute, record);
+  }
+
+  /// Every split in two, the states handed over.
+  void checkSplits(const lintel_kernel *kernel, const PreparedCase &whole, const ExecuteOptions &execute,
+                   RowRecorder &record) {
+    int64_t steps = whole.arrays.steps;
+    auto attempt = [&](int64_t at) -> Expected<RunResult> {
+      auto head = cutArrays(op, whole.arrays, 0, at, {});
+      if (!head) return head.takeError();
+      auto before = executeKernel(kernel, op, *head, execute);
+      if (!before) return before.takeError();
+      auto tail = cutArrays(op, whole.arrays, at, steps, std::move(before->states));
+      if (!tail) return tail.takeError();
+      auto after = executeKernel(kernel, op, *tail, execute);
+      if (!after) return after.takeError();
+      auto out = NpyArray::create(whole.arrays.dtype, outShape(op, whole.arrays));
+      if (!out) return out.takeError();
+      // The batch is one, so the pieces follow each other.
+      std::memcpy(out->data(), before->out.data(), before->out.bytes());
+      std::memcpy(out->dataAs<char>() + before->out.bytes(), after->out.data(), after->out.bytes());
+      return RunResult{std::move(*out), std::move(after->states)};
+    };
+    for (int64_t at = 0; at <= steps; ++at) {
+      std::string name = formatv("split T={0}+{1}", at, steps - at).str();
+      auto joined = attempt(at);
+      if (!joined) return record.fail(name + ": " + toString(joined.takeError()));
+      record.add(name, compareResults(op, whole.reference, *joined));
+    }
+  }
+
+  const SpecFile &file;
+  const OperatorInfo &op;
+  const CheckOptions &options;
+  function_ref<void(const CheckRow &)> onRow;
+  CheckReport report;
+};
+
+} // namespace
+
+Expected<CheckReport> lintel::checkOperator(const SpecFile &file, const OperatorInfo &op, const CheckOptions &options,
+                                            function_ref<void(const CheckRow &)> onRow) {
+  return Checker(file, op, options, onRow).run();
+}
+
+std::vector<std::string> lintel::decayWarnings(const OperatorInfo &op, ArrayRef<InputUse> uses,
+                                               const BoundArrays &arrays) {
+  std::vector<std::string> warnings;
+  for (auto [info, use, array] : llvm::zip_equal(op.inputs, uses, arrays.inputs)) {
+    double low = use == InputUse::LogDecay ? -std::numeric_limits<double>::infinity() : 0;
+    double high = use == InputUse::LogDecay      ? 0
+                  : use == InputUse::DecayFactor ? 1
+                                                 : std::numeric_limits<double>::infinity();
+    if (use == InputUse::Plain || use == InputUse::Gate) continue;
+    for (double x : toDoubles(array)) {
+      if (x >= low && x <= high) continue;
+      const char *expected = use == InputUse::DecayFactor ? "factors from 0 to 1"
+                             : use == InputUse::LogDecay  ? "log-decays of at most 0"
+                                                          : "decay rates of at least 0";
+      const char *hint = use == InputUse::DecayFactor && x < 0 ? "; are these log-decays?"
+                         : use == InputUse::LogDecay && x <= 1 ? "; are these factors?"
+                                                               : "";
+      warnings.push_back(
+          formatv("input '{0}' is used as a decay: expected {1}, found {2}{3}", info.name, expected, x, hint).str());
+      break;
+    }
+  }
+  return warnings;
+}

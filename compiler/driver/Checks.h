@@ -1,0 +1,48 @@
+// Every form of an operator against the interpreter, on random and on hard inputs.
+#ifndef LINTEL_COMPILER_DRIVER_CHECKS_H
+#define LINTEL_COMPILER_DRIVER_CHECKS_H
+
+#include "compiler/driver/Compare.h"
+#include "compiler/driver/Compilation.h"
+
+namespace lintel {
+
+struct CheckOptions {
+  Dimensions dimensions;             // given by the user; the others vary
+  std::optional<lintel_dtype> dtype; // only this one
+  std::string form;                  // only this one; empty: all
+  std::string target = "native";
+  uint64_t seed = 1;
+};
+
+/// One variant over all its cases.
+struct CheckRow {
+  lintel_dtype dtype;
+  std::string form, dimensions;
+  int64_t chunk = 0;
+  unsigned cases = 0;
+  Difference worst;                  // of all cases: the failure if there is one, else the largest error
+  std::string worstCase;             // which it was
+  std::vector<std::string> failures; // at most a few; empty if all is well
+};
+
+struct CheckReport {
+  std::vector<CheckRow> rows;
+  std::vector<std::string> notes; // what could not be checked, and why
+  bool ok() const {
+    return llvm::all_of(rows, [](const CheckRow &row) { return row.failures.empty(); });
+  }
+};
+
+/// Runs all; `onRow` sees each row when it is done. A kernel that does not compile is a failed row. Errors: the
+/// operator cannot be checked at all (dimensions that do not fit it).
+llvm::Expected<CheckReport> checkOperator(const SpecFile &file, const OperatorInfo &op, const CheckOptions &options,
+                                          llvm::function_ref<void(const CheckRow &)> onRow);
+
+/// Warnings about arrays whose values the operator's decays do not allow: factors outside [0, 1], log-decays above 0.
+std::vector<std::string> decayWarnings(const OperatorInfo &op, llvm::ArrayRef<InputUse> uses,
+                                       const BoundArrays &arrays);
+
+} // namespace lintel
+
+#endif

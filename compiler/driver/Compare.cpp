@@ -1,0 +1,159 @@
+#include "compiler/driver/Compare.h"
+#include "compiler/driver/Reference.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace lintel;
+
+static double roundoff(lintel_dtype dtype) {
+  switch (dtype) {
+  case LINTEL_F64:
+    return 0x1p-53;
+  case LINTEL_F32:
+    return 0x1p-24;
+  case LINTEL_F16:
+    return 0x1p-11;
+  case LINTEL_BF16:
+    return 0x1p-8;
+  }
+  return 0;
+}
+
+static double largest(lintel_dtype dtype) {
+  switch (dtype) {
+  case LINTEL_F64:
+    return 0x1.fffffffffffffp1023;
+  case LINTEL_F32:
+    return 0x1.fffffep127;
+  case LINTEL_F16:
+    return 65504;
+  case LINTEL_BF16:
+    return 0x1.fep127;
+  }
+  return 0;
+}
+
+/// Half of the distance between the smallest numbers of the type.
+static double underflow(lintel_dtype dtype) {
+  return dtype == LINTEL_F16 ? 0x1p-25 : dtype == LINTEL_F64 ? 0x1p-1022 : 0x1p-126;
+}
+
+static double rmsOf(ArrayRef<double> values) {
+  double sum = 0, n = 0;
+  for (double x : values)
+    if (std::isfinite(x)) sum += x * x, n += 1;
+  return n > 0 ? std::sqrt(sum / n) : 0;
+}
+
+static Expected<BoundArrays> moved(const OperatorInfo &info, const BoundArrays &arrays, double delta, uint64_t seed) {
+  auto copy = cutArrays(info, arrays, 0, arrays.steps, {});
+  if (!copy) return copy.takeError();
+  Random random(seed);
+  auto move = [&](NpyArray &array) -> Error {
+    auto wide = array.convertedTo(LINTEL_F64);
+    if (!wide) return wide.takeError();
+    for (double &x : MutableArrayRef(wide->dataAs<double>(), static_cast<size_t>(wide->elements())))
+      x *= random.uniform() < 0.5 ? 1 + delta : 1 - delta;
+    array = std::move(*wide);
+    return Error::success();
+  };
+  for (NpyArray &array : copy->inputs)
+    if (Error e = move(array)) return std::move(e);
+  for (std::optional<NpyArray> &array : copy->initial)
+    if (array)
+      if (Error e = move(*array)) return std::move(e);
+  copy->lengths = arrays.lengths;
+  copy->position = arrays.position;
+  return copy;
+}
+
+Expected<Reference> lintel::makeReference(mlir::Operation *op, const OperatorInfo &info, const BoundArrays &arrays) {
+  Reference result;
+  auto exact = interpretArrays(op, info, arrays);
+  if (!exact) return exact.takeError();
+  result.exact = std::move(*exact);
+  auto each = [&](const RunResult &run, auto use) {
+    use(0, run.out, arrays.dtype);
+    for (auto [s, state] : llvm::enumerate(run.states)) use(s + 1, state, stateDtype(arrays.dtype));
+  };
+  std::vector<std::vector<double>> wiggle(1 + info.states.size());
+  each(result.exact, [&](size_t i, const NpyArray &a, lintel_dtype) { wiggle[i].assign(a.elements(), 0); });
+  constexpr double delta = 1e-6; // far above f64's rounding, small enough to be linear
+  for (uint64_t draw = 0; draw < 3; ++draw) {
+    auto near = moved(info, arrays, delta, 77 + draw);
+    if (!near) return near.takeError();
+    auto run = interpretArrays(op, info, *near);
+    if (!run) return run.takeError();
+    std::vector<const NpyArray *> exacts;
+    each(result.exact, [&](size_t, const NpyArray &a, lintel_dtype) { exacts.push_back(&a); });
+    each(*run, [&](size_t i, const NpyArray &a, lintel_dtype) {
+      for (int64_t n = 0; n < a.elements(); ++n) {
+        double x = exacts[i]->dataAs<double>()[n], y = a.dataAs<double>()[n];
+        double d = x == y || (std::isnan(x) && std::isnan(y)) ? 0 : std::fabs(x - y);
+        wiggle[i][n] = std::isnan(d) ? std::numeric_limits<double>::infinity() : std::max(wiggle[i][n], d);
+      }
+    });
+  }
+  double eps = roundoff(stateDtype(arrays.dtype));
+  double walk = 8 * eps * std::sqrt(static_cast<double>(arrays.steps) + 1);
+  each(result.exact, [&](size_t i, const NpyArray &a, lintel_dtype dtype) {
+    ArrayRef<double> values(a.dataAs<double>(), static_cast<size_t>(a.elements()));
+    double rms = rmsOf(values);
+    std::vector<double> bound(values.size());
+    for (auto [n, x] : llvm::enumerate(values))
+      bound[n] = walk * rms + 16 * eps * wiggle[i][n] / delta +
+                 (std::isfinite(x) ? roundoff(dtype) * std::fabs(x) : 0) + underflow(dtype);
+    result.bound.push_back(std::move(bound));
+  });
+  return std::move(result);
+}
+
+/// Whether `got` is what `want` comes to where one of them is not finite.
+static bool agreeAtInfinity(double want, double got, double most) {
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isinf(want)) return got == want;
+  // Beyond the type's range, with some room for the rounding of sums.
+  return std::isinf(got) && std::fabs(want) > most * 0.999 && std::signbit(got) == std::signbit(want);
+}
+
+static std::string indexText(const NpyArray &array, int64_t at) {
+  SmallVector<int64_t> index(array.shape.size());
+  for (size_t axis = array.shape.size(); axis-- > 0;) {
+    index[axis] = at % array.shape[axis];
+    at /= array.shape[axis];
+  }
+  return shapeText(index);
+}
+
+Difference lintel::compareResults(const OperatorInfo &info, const Reference &reference, const RunResult &got) {
+  Difference result;
+  auto compare = [&](size_t which, const std::string &name, const NpyArray &want, const NpyArray &have) {
+    std::vector<double> values = toDoubles(have);
+    ArrayRef<double> wanted(want.dataAs<double>(), static_cast<size_t>(want.elements()));
+    double rms = rmsOf(wanted), unit = rms > 0 ? rms : 1;
+    for (size_t n = 0; n < values.size(); ++n) {
+      double x = wanted[n], y = values[n], bound = reference.bound[which][n], error = 0;
+      bool ok = true;
+      if (std::isfinite(x) && std::isfinite(y)) {
+        error = std::fabs(x - y);
+        ok = error <= bound;
+      } else {
+        ok = std::isinf(bound) || agreeAtInfinity(x, y, largest(have.dtype));
+        if (!ok) error = std::numeric_limits<double>::infinity();
+      }
+      // The worst is the one nearest to, or farthest past, its bound.
+      if (error / unit > result.error) {
+        result.error = error / unit;
+        result.bound = bound / unit;
+      }
+      if (ok || !result.ok) continue;
+      result.ok = false;
+      result.failure =
+          formatv("{0}{1} is {2:e7}, expected {3:e7} (bound {4:e2})", name, indexText(want, n), y, x, bound).str();
+    }
+  };
+  compare(0, "out", reference.exact.out, got.out);
+  for (auto [s, state] : llvm::enumerate(info.states))
+    compare(s + 1, "state " + state.name, reference.exact.states[s], got.states[s]);
+  return result;
+}

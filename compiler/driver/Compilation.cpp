@@ -1,0 +1,277 @@
+#include "compiler/driver/Compilation.h"
+#include "codegen/emit/Artifacts.h"
+#include "codegen/emit/KernelObject.h"
+#include "codegen/halide/KernelToLoops.h"
+#include "compiler/driver/Arrays.h"
+#include "compiler/pipelines/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+using namespace lintel;
+using OwnedModule = mlir::OwningOpRef<mlir::ModuleOp>;
+
+std::optional<Level> lintel::parseLevel(StringRef name) {
+  return StringSwitch<std::optional<Level>>(name)
+      .Case("attn", Level::Attn)
+      .Case("spec", Level::Spec)
+      .Case("form", Level::Form)
+      .Case("kernel", Level::Kernel)
+      .Case("halide", Level::Halide)
+      .Case("loops", Level::Loops)
+      .Case("llvm", Level::Llvm)
+      .Case("asm", Level::Asm)
+      .Case("object", Level::Object)
+      .Default(std::nullopt);
+}
+
+StringRef lintel::formName(mlir::Operation *op) {
+  return TypeSwitch<mlir::Operation *, StringRef>(op)
+      .Case<RecurrentOp>([](auto) { return "recurrent"; })
+      .Case<ChunkwiseOp>([](auto) { return "chunkwise"; })
+      .Case<ParallelOp, StreamedOp>([](auto) { return "parallel"; })
+      .Case<StepOp>([](auto) { return "step"; })
+      .Default([](auto) { return ""; });
+}
+
+/// A module that holds this operator alone.
+static OwnedModule isolate(const SpecFile &file, const OperatorInfo &op) {
+  OwnedModule module(mlir::ModuleOp::create(file.specs().getLoc()));
+  module->push_back(op.spec->clone());
+  return module;
+}
+
+static FormOptions formOptions(const Dimensions &dimensions) {
+  FormOptions options;
+  for (const auto &[name, value] : dimensions) options.dims.push_back(name + "=" + std::to_string(value));
+  return options;
+}
+
+static Error runPasses(mlir::ModuleOp module, function_ref<void(mlir::PassManager &)> build) {
+  DiagnosticCollector diagnostics(*module.getContext());
+  mlir::PassManager passes(module.getContext());
+  build(passes);
+  if (succeeded(passes.run(module))) return Error::success();
+  return diagnostics.takeError("a pass failed without saying why");
+}
+
+Expected<OwnedModule> lintel::deriveForms(const SpecFile &file, const OperatorInfo &op, const Dimensions &dimensions,
+                                     int64_t chunk) {
+  OwnedModule module = isolate(file, op);
+  FormOptions options = formOptions(dimensions);
+  options.chunk = chunk;
+  if (Error e = runPasses(*module, [&](mlir::PassManager &passes) { buildDerivePipeline(passes, options); }))
+    return std::move(e);
+  return std::move(module);
+}
+
+Expected<OwnedModule> lintel::buildForm(const SpecFile &file, const OperatorInfo &op, const CompileOptions &options,
+                                   const FormRequest &request) {
+  OwnedModule module = isolate(file, op);
+  FormOptions form = formOptions(options.dimensions);
+  form.form = request.form;
+  form.chunk = request.chunk;
+  form.steps = options.steps;
+  if (Error e = runPasses(*module, [&](mlir::PassManager &passes) { buildFormPipeline(passes, form); }))
+    return std::move(e);
+  return std::move(module);
+}
+
+Expected<OwnedModule> lintel::buildKernel(const SpecFile &file, const OperatorInfo &op, const CompileOptions &options,
+                                     const FormRequest &request) {
+  auto module = buildForm(file, op, options, request);
+  if (!module) return module.takeError();
+  if (Error e = runPasses(**module, [](mlir::PassManager &passes) { buildKernelPipeline(passes); }))
+    return std::move(e);
+  return std::move(*module);
+}
+
+std::string lintel::specHash(const OperatorInfo &op, const Dimensions &dimensions, lintel_dtype dtype) {
+  std::string text = SpecFile::canonicalText(op) + "\n";
+  for (const auto &[name, value] : dimensions) text += name + "=" + std::to_string(value) + "\n";
+  text += dtypeName(dtype);
+  auto digest = SHA256::hash(ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  return toHex(digest, /*LowerCase=*/true);
+}
+
+static ParameterDescription describe(const ArrayInfo &info, lintel_kind kind, lintel_dtype dtype,
+                                     const Dimensions &dimensions) {
+  ParameterDescription result;
+  result.name = info.name, result.kind = kind, result.dtype = dtype;
+  for (int64_t size : innerShape(info, dimensions)) result.dims.push_back(size);
+  for (const DimExpr &dim : info.dims) result.dimNames.push_back(dim.isConstant() ? "" : dim.str());
+  return result;
+}
+
+static KernelDescription describe(const OperatorInfo &op, const CompileOptions &options) {
+  KernelDescription result;
+  result.name = op.name;
+  result.symbol = kernelSymbol(op.name, options.dimensions, options.dtype);
+  result.specHash = specHash(op, options.dimensions, options.dtype);
+  result.dtype = options.dtype;
+  // Also softmax's steps cannot be run apart: nothing of the earlier ones is kept.
+  result.causal = op.splits();
+  result.dimensions = options.dimensions;
+  for (const ArrayInfo &input : op.inputs) {
+    lintel_kind kind = input.kind == InputKind::Token  ? LINTEL_TOKEN
+                       : input.kind == InputKind::Head ? LINTEL_HEAD
+                                                       : LINTEL_SHARED;
+    result.inputs.push_back(describe(input, kind, options.dtype, options.dimensions));
+  }
+  for (const ArrayInfo &state : op.states)
+    result.states.push_back(describe(state, LINTEL_STATE, stateDtype(options.dtype), options.dimensions));
+  result.out = describe(op.out, LINTEL_OUT, options.dtype, options.dimensions);
+  return result;
+}
+
+static Expected<KernelOp> onlyKernel(mlir::ModuleOp module) {
+  for (KernelOp kernel : module.getOps<KernelOp>()) return kernel;
+  return createStringError("the pipeline left no kernel");
+}
+
+static Expected<LoopsResult> lowerKernel(KernelOp kernel, lintel_dtype dtype, const CpuTarget &target,
+                                         const std::string &entry) {
+  DiagnosticCollector diagnostics(*kernel.getContext());
+  LoopsRequest request;
+  request.kernel = kernel, request.dtype = dtype, request.target = target, request.entry = entry;
+  auto result = lowerKernelToLoops(request);
+  if (failed(result)) return diagnostics.takeError("the kernel could not be lowered to loops");
+  return std::move(*result);
+}
+
+static Expected<std::vector<CpuTarget>> resolveTargets(ArrayRef<std::string> names) {
+  std::vector<CpuTarget> targets;
+  for (const std::string &name : names) {
+    auto target = resolveTarget(name);
+    if (!target) return target.takeError();
+    if (!llvm::any_of(targets, [&](const CpuTarget &t) { return t.name == target->name; }))
+      targets.push_back(std::move(*target));
+  }
+  // Best first: the one that asks most of the machine.
+  llvm::sort(targets, [](const CpuTarget &a, const CpuTarget &b) {
+    return llvm::popcount(a.abiFeatures) > llvm::popcount(b.abiFeatures);
+  });
+  for (const CpuTarget &target : targets)
+    if (Triple(target.triple).getArch() != Triple(targets[0].triple).getArch())
+      return createStringError("expected targets of one architecture, found %s and %s", targets[0].name.c_str(),
+                               target.name.c_str());
+  if (targets.empty()) return createStringError("expected a target, found none");
+  return std::move(targets);
+}
+
+Error lintel::checkTargets(ArrayRef<std::string> names) { return resolveTargets(names).takeError(); }
+
+Error lintel::writeArtifacts(const CompiledOperator &compiled, StringRef directory) {
+  ArtifactRequest request;
+  request.kernel = compiled.description;
+  request.name = compiled.description.symbol;
+  request.object = compiled.code;
+  request.triple = compiled.triple;
+  request.directory = directory.str();
+  return emitArtifacts(request);
+}
+
+Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const OperatorInfo &op,
+                                                   const CompileOptions &options, Level level) {
+  auto targets = resolveTargets(options.targets);
+  if (!targets) return targets.takeError();
+  CompiledOperator result;
+  result.description = describe(op, options);
+  result.triple = targets->front().triple;
+
+  std::vector<FormRequest> requests = options.variants;
+  if (requests.empty()) requests.push_back(options.form);
+  std::vector<LoopsResult> lowered;
+  std::vector<VariantCode> code;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    auto module = buildKernel(file, op, options, requests[i]);
+    if (!module) return module.takeError();
+    auto kernel = onlyKernel(**module);
+    if (!kernel) return kernel.takeError();
+    std::string form = kernel->getForm().str();
+    int64_t chunk = form == "recurrent" ? 1 : static_cast<int64_t>(kernel->getChunk());
+    if (auto reason = (*kernel)->getAttrOfType<mlir::StringAttr>("reason"); reason && i == 0)
+      result.reason = reason.str();
+    for (const CpuTarget &target : *targets) {
+      std::string entry = variantSymbol(result.description.symbol, form, chunk, target.name);
+      if (llvm::any_of(result.description.variants, [&](const VariantDescription &v) { return v.symbol == entry; }))
+        continue; // two requests that come to the same
+      auto loops = lowerKernel(*kernel, options.dtype, target, entry);
+      if (!loops) return loops.takeError();
+      VariantDescription variant;
+      variant.form = form, variant.chunk = chunk, variant.target = target.name, variant.features = target.abiFeatures;
+      variant.cpu = target.abiFeatures & LINTEL_CPU_NATIVE ? target.cpu : "";
+      variant.scratchBytes = loops->scratchBytes, variant.symbol = entry, variant.schedule = loops->schedule;
+      result.description.variants.push_back(std::move(variant));
+      code.push_back({*loops->loops, target});
+      lowered.push_back(std::move(*loops));
+    }
+    if (i == 0 && options.variants.empty() && options.decode && op.splits() && form != "recurrent")
+      requests.push_back({"recurrent", 0});
+  }
+  DiagnosticCollector diagnostics(file.context());
+  CpuOutput output = level == Level::Llvm  ? CpuOutput::LLVMText
+                     : level == Level::Asm ? CpuOutput::Assembly
+                                           : CpuOutput::Object;
+  auto object = buildKernelObject(code, result.description, output);
+  if (!object) {
+    // A pass says more than the caller's summary of it.
+    std::string summary = toString(object.takeError());
+    return diagnostics.takeError(summary);
+  }
+  result.code = std::move(*object);
+  return std::move(result);
+}
+
+static std::string printed(mlir::ModuleOp module) {
+  std::string text;
+  raw_string_ostream os(text);
+  module.print(os);
+  return text + "\n";
+}
+
+Expected<std::string> lintel::emitLevel(const SpecFile &file, const OperatorInfo &op, const CompileOptions &options,
+                                        Level level) {
+  switch (level) {
+  case Level::Attn:
+    return SpecFile::canonicalText(op);
+  case Level::Spec:
+    return printed(*isolate(file, op));
+  case Level::Form:
+  case Level::Kernel: {
+    auto module = (level == Level::Form ? buildForm : buildKernel)(file, op, options, options.form);
+    if (!module) return module.takeError();
+    return printed(**module);
+  }
+  case Level::Halide:
+  case Level::Loops: {
+    auto targets = resolveTargets(options.targets);
+    if (!targets) return targets.takeError();
+    auto module = buildKernel(file, op, options, options.form);
+    if (!module) return module.takeError();
+    auto kernel = onlyKernel(**module);
+    if (!kernel) return kernel.takeError();
+    std::string symbol = kernelSymbol(op.name, options.dimensions, options.dtype);
+    int64_t chunk = kernel->getForm() == "recurrent" ? 1 : static_cast<int64_t>(kernel->getChunk());
+    auto loops = lowerKernel(*kernel, options.dtype, targets->front(),
+                             variantSymbol(symbol, kernel->getForm().str(), chunk, targets->front().name));
+    if (!loops) return loops.takeError();
+    return level == Level::Halide ? loops->halide : printed(*loops->loops);
+  }
+  case Level::Llvm:
+  case Level::Asm:
+  case Level::Object:
+    break;
+  }
+  auto compiled = compileOperator(file, op, options, level);
+  if (!compiled) return compiled.takeError();
+  return std::move(compiled->code);
+}
+
+Expected<std::unique_ptr<JitKernel>> lintel::loadOperator(const CompiledOperator &compiled) {
+  return JitKernel::load({compiled.code}, compiled.description.symbol);
+}

@@ -1,0 +1,81 @@
+#include "compiler/driver/Execution.h"
+#include <cstring>
+
+using namespace llvm;
+using namespace lintel;
+
+static lintel_array view(const NpyArray &array) {
+  return lintel_array_contiguous(const_cast<void *>(array.data()), array.dtype,
+                                 static_cast<int32_t>(array.shape.size()), array.shape.data());
+}
+
+/// All bits set is a NaN in every element type.
+static void poisonArray(NpyArray &array) { std::memset(array.data(), 0xff, array.bytes()); }
+
+PreparedCall::~PreparedCall() { lintel_pool_destroy(pool); }
+
+Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel *kernel, const OperatorInfo &op,
+                                                             const BoundArrays &arrays, const ExecuteOptions &options) {
+  std::unique_ptr<PreparedCall> self(new PreparedCall);
+  lintel_error error;
+  for (const NpyArray &input : arrays.inputs) self->inputs.push_back(view(input));
+  auto out = NpyArray::create(arrays.dtype, outShape(op, arrays));
+  if (!out) return out.takeError();
+  self->result.out = std::move(*out);
+  for (unsigned s = 0; s < op.states.size(); ++s) {
+    auto state = NpyArray::create(stateDtype(arrays.dtype), stateShape(op, s, arrays));
+    if (!state) return state.takeError();
+    self->result.states.push_back(std::move(*state));
+    self->statesIn.push_back(arrays.initial[s] ? view(*arrays.initial[s]) : lintel_array{});
+  }
+  if (options.poison) {
+    poisonArray(self->result.out);
+    for (NpyArray &state : self->result.states) poisonArray(state);
+  }
+  for (NpyArray &state : self->result.states) self->statesOut.push_back(view(state));
+  self->out = view(self->result.out);
+  self->form = options.form;
+
+  lintel_call &call = self->call;
+  call.kernel = kernel;
+  call.inputs = self->inputs.data();
+  call.states_in = op.states.empty() ? nullptr : self->statesIn.data();
+  call.states_out = op.states.empty() ? nullptr : self->statesOut.data();
+  call.out = &self->out;
+  call.position = arrays.position;
+  if (arrays.lengths) {
+    self->lengths = *arrays.lengths;
+    self->lengths.reserve(1); // never null
+    call.lengths = self->lengths.data();
+    call.num_lengths = static_cast<int64_t>(self->lengths.size());
+  }
+  call.form = self->form.empty() ? nullptr : self->form.c_str();
+  call.chunk = options.chunk;
+  if (options.threads > 1) {
+    self->pool = lintel_pool_create(options.threads, &error);
+    if (!self->pool) return createStringError(Twine(error.message));
+    call.executor = lintel_pool_executor(self->pool);
+  }
+  uint64_t bytes = lintel_scratch_bytes(kernel, call.form, call.chunk, std::max(options.threads, 1));
+  auto scratch = NpyArray::create(LINTEL_F64, {static_cast<int64_t>(bytes / 8 + 8)});
+  if (!scratch) return scratch.takeError();
+  self->scratch = std::make_unique<NpyArray>(std::move(*scratch));
+  if (options.poison) poisonArray(*self->scratch);
+  call.scratch = self->scratch->data();
+  call.scratch_bytes = self->scratch->bytes();
+  return std::move(self);
+}
+
+Error PreparedCall::run() {
+  lintel_error error;
+  if (lintel_run(&call, &error) == LINTEL_OK) return Error::success();
+  return createStringError(Twine(error.message));
+}
+
+Expected<RunResult> lintel::executeKernel(const lintel_kernel *kernel, const OperatorInfo &op,
+                                          const BoundArrays &arrays, const ExecuteOptions &options) {
+  auto call = PreparedCall::create(kernel, op, arrays, options);
+  if (!call) return call.takeError();
+  if (Error e = (*call)->run()) return std::move(e);
+  return (*call)->takeResult();
+}

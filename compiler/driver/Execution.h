@@ -1,0 +1,46 @@
+// Compiled kernels on bound arrays.
+#ifndef LINTEL_COMPILER_DRIVER_EXECUTION_H
+#define LINTEL_COMPILER_DRIVER_EXECUTION_H
+
+#include "compiler/driver/Arrays.h"
+#include "lintel/runtime.h"
+
+namespace lintel {
+
+struct ExecuteOptions {
+  std::string form; // empty: the kernel's best variant
+  int64_t chunk = 0;
+  int threads = 1;
+  /// Fill outputs and scratch with NaN first, so that what is left unwritten, or read before it is written, shows.
+  bool poison = false;
+};
+
+/// The call's arrays in the runtime's terms; `arrays` must outlive it, and so must its own memory.
+class PreparedCall {
+public:
+  static llvm::Expected<std::unique_ptr<PreparedCall>> create(const lintel_kernel *kernel, const OperatorInfo &op,
+                                                              const BoundArrays &arrays, const ExecuteOptions &options);
+  ~PreparedCall();
+  /// Computes; may be called again.
+  llvm::Error run();
+  RunResult takeResult() { return std::move(result); }
+
+private:
+  PreparedCall() = default;
+  std::vector<lintel_array> inputs, statesIn, statesOut;
+  lintel_array out{};
+  std::string form;
+  RunResult result;
+  std::vector<int64_t> lengths;
+  std::unique_ptr<NpyArray> scratch;
+  lintel_pool *pool = nullptr;
+  lintel_call call{};
+};
+
+/// Runs the kernel once. The result has the run's dtypes.
+llvm::Expected<RunResult> executeKernel(const lintel_kernel *kernel, const OperatorInfo &op, const BoundArrays &arrays,
+                                        const ExecuteOptions &options);
+
+} // namespace lintel
+
+#endif

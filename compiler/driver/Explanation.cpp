@@ -1,0 +1,222 @@
+#include "compiler/driver/Explanation.h"
+#include "compiler/analysis/CostAnalysis.h"
+#include "compiler/analysis/DivisionAnalysis.h"
+#include "compiler/analysis/InputUse.h"
+#include "compiler/driver/Arrays.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace lintel;
+
+/// By the cost model: a score, its exponential and the product with the value for each of (T + 1) / 2 keys.
+static double softmaxCost(double dk, double dv, double steps) { return (steps + 1) / 2 * (2 * dk + 2 * dv + 21); }
+
+static std::string place(mlir::Operation *op) {
+  if (auto at = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>())
+    return formatv("{0}:{1}:{2}: ", at.getFilename().getValue(), at.getLine(), at.getColumn()).str();
+  return "";
+}
+
+static std::string symbolicShape(StringRef outer, const ArrayInfo &info) {
+  std::string text = "[" + outer.str();
+  for (const DimExpr &dim : info.dims) text += (text.size() > 1 ? ", " : "") + dim.str();
+  return text + "]";
+}
+
+namespace {
+struct Explainer {
+  const OperatorInfo &op;
+  Explanation result{};
+  SpecOp spec;
+
+  void inputs() {
+    SmallVector<InputUse> uses = inputUses(spec);
+    for (auto [info, use] : llvm::zip_equal(op.inputs, uses)) {
+      const char *outer = info.kind == InputKind::Token ? "B, T, H" : info.kind == InputKind::Head ? "H" : "";
+      result.inputs.push_back({info.name, stringifyInputKind(info.kind).str(), symbolicShape(outer, info),
+                               use == InputUse::Plain ? "" : toString(use).str()});
+    }
+  }
+
+  void forms(mlir::ModuleOp module) {
+    std::string notChunkwise;
+    for (mlir::Operation &form : *module.getBody()) {
+      StringRef kind = formName(&form);
+      if (auto why = form.getAttrOfType<mlir::StringAttr>("not_chunkwise")) notChunkwise = why.str();
+      if (auto classes = form.getAttrOfType<mlir::ArrayAttr>("transition"))
+        for (auto [i, info] : llvm::enumerate(op.states))
+          result.states.push_back(
+              {info.name, symbolicShape("B, H", info), mlir::cast<mlir::StringAttr>(classes[i]).str(), ""});
+      if (kind.empty()) continue;
+      Explanation::Form entry;
+      entry.name = kind.str();
+      Cost cost = costOf(&form, result.steps);
+      entry.flops = cost.flops, entry.bytes = cost.bytes, entry.cost = cost.total();
+      if (auto chunk = form.getAttrOfType<mlir::IntegerAttr>("chunk")) entry.chunk = chunk.getInt();
+      result.forms.push_back(entry);
+    }
+    auto missing = [&](StringRef name, std::string why) {
+      if (llvm::any_of(result.forms, [&](const Explanation::Form &f) { return f.name == name; })) return;
+      Explanation::Form entry;
+      entry.name = name.str(), entry.whyNot = std::move(why);
+      result.forms.push_back(std::move(entry));
+    };
+    if (op.attends) {
+      missing("recurrent", "weights that do not factor have no state of fixed size");
+      missing("chunkwise", "weights that do not factor have no state of fixed size");
+      return missing("step", "every earlier key is read again");
+    }
+    missing("chunkwise", notChunkwise.empty() ? "no state carries over chunks" : notChunkwise);
+    missing("parallel", !notChunkwise.empty() ? notChunkwise
+                        : op.bidirectional    ? "a bidirectional sum costs less chunk by chunk"
+                                              : "the states carry a running exponent");
+    missing("step", "a bidirectional operator needs all steps");
+    for (Explanation::State &state : result.states)
+      if (state.transition == "affine") state.reason = notChunkwise;
+  }
+
+  void sizes(mlir::Operation *chosen) {
+    result.stateNumbers = op.attends ? 0 : stateElements(chosen);
+    result.cacheNumbers = cacheElements(spec, result.steps);
+    double dk = 1, dv = 1;
+    for (const ArrayInfo &info : op.inputs)
+      if (info.kind == InputKind::Token && info.dims.size() == 1) {
+        dk = static_cast<double>(innerShape(info, result.dimensions)[0]);
+        break;
+      }
+    for (int64_t n : innerShape(op.out, result.dimensions)) dv *= static_cast<double>(n);
+    result.leastFlops = 4 * dk * dv;
+    if (op.attends) {
+      result.cacheNumbers = std::max<int64_t>(result.cacheNumbers, 0);
+      return;
+    }
+    for (int64_t low = 1, high = int64_t(1) << 40; low <= high;) {
+      int64_t middle = low + (high - low) / 2;
+      if (costOf(chosen, middle).total() <= softmaxCost(dk, dv, static_cast<double>(middle))) {
+        result.crossover = middle;
+        high = middle - 1;
+      } else {
+        low = middle + 1;
+      }
+    }
+  }
+
+  void warnings() {
+    DivisionAnalysis ranges(spec);
+    for (mlir::Operation *division : ranges.doubtfulDivisions()) {
+      if (mlir::isa<AttendOp>(division)) {
+        result.warnings.push_back(place(division) + "weights can be negative, so their sum can be zero");
+        continue;
+      }
+      OpenRange range = ranges.of(division->getOperand(1));
+      const char *what = range.lo >= 0 ? "can be zero" : "can be zero or negative";
+      result.warnings.push_back(place(division) + "the denominator " + what +
+                                " for some inputs; the result is then what the division gives (inf or nan)");
+    }
+  }
+};
+} // namespace
+
+Expected<Explanation> lintel::explainOperator(const SpecFile &file, const OperatorInfo &op, const Dimensions &given,
+                                              int64_t steps) {
+  Explainer e{op, {}, {}};
+  Explanation &result = e.result;
+  Dimensions all = given;
+  for (const std::string &name : op.dimensions)
+    if (llvm::none_of(given, [&](const auto &entry) { return entry.first == name; })) {
+      all.emplace_back(name, 128);
+      result.assumed.push_back(name);
+    }
+  auto dimensions = bindDimensions(op, all);
+  if (!dimensions) return dimensions.takeError();
+  result.name = op.name, result.dimensions = *dimensions, result.steps = steps, result.bidirectional = op.bidirectional;
+  auto forms = deriveForms(file, op, *dimensions);
+  if (!forms) return forms.takeError();
+  for (SpecOp spec : (*forms)->getOps<SpecOp>()) e.spec = spec;
+  CompileOptions options;
+  options.dimensions = *dimensions, options.steps = steps;
+  auto chosen = buildForm(file, op, options, {});
+  if (!chosen) return chosen.takeError();
+  e.inputs();
+  e.forms(**forms);
+  for (mlir::Operation &form : *(*chosen)->getBody()) {
+    result.chosen = formName(&form).str();
+    if (auto reason = form.getAttrOfType<mlir::StringAttr>("reason")) result.reason = reason.str();
+    e.sizes(&form);
+  }
+  e.warnings();
+  return std::move(result);
+}
+
+void Explanation::print(raw_ostream &os) const {
+  os << "operator " << name << (bidirectional ? " (bidirectional)" : "") << "\n";
+  for (const auto &[dim, value] : dimensions)
+    os << "  " << dim << " = " << value << (is_contained(assumed, dim) ? " (not given; taken as 128)" : "") << "\n";
+  os << "\ninputs\n";
+  for (const Input &i : inputs)
+    os << formatv("  {0,-7} {1,-10} {2,-22} {3}\n", i.kind, i.name, i.shape,
+                  i.use == "log-decay"      ? "decay given as a log-decay (exp of it multiplies the state): at most 0"
+                  : i.use == "decay factor" ? "decay given as a factor: from 0 to 1"
+                  : i.use == "decay rate"
+                      ? "decay given as a rate (exp of its negative multiplies the state): at least 0"
+                      : i.use);
+  os << "\nstates\n";
+  for (const State &s : states) {
+    os << formatv("  {0,-10} {1,-22} transition: {2}\n", s.name, s.shape, s.transition);
+    if (!s.reason.empty()) os << "             " << s.reason << "\n";
+  }
+  if (states.empty())
+    os << "  none" << (stateNumbers ? "" : ": weights that do not factor are streamed over all keys") << "\n";
+  os << formatv("\nforms, a token and head at T = {0} (the least is 4 dk dv = {1:f0} flops)\n", steps, leastFlops);
+  for (const Form &f : forms) {
+    if (!f.whyNot.empty()) os << formatv("  {0,-10} none: {1}\n", f.name, f.whyNot);
+    else
+      os << formatv("  {0,-10} {1,10:f0} flops {2,8:f0} bytes of arrays, cost {3:f0}{4}{5}\n", f.name, f.flops, f.bytes,
+                    f.cost, f.chunk ? formatv(", chunk {0}", f.chunk).str() : "",
+                    f.name == chosen ? "  <- chosen" : "");
+  }
+  os << "  why: " << reason << "\n";
+  os << formatv("\nmemory, a head after T = {0}\n", steps);
+  if (stateNumbers)
+    os << formatv("  state {0} numbers, key-value cache {1} numbers ({2:f1} times as many)\n", stateNumbers,
+                  cacheNumbers, static_cast<double>(cacheNumbers) / static_cast<double>(stateNumbers));
+  else os << formatv("  key-value cache {0} numbers, no state\n", cacheNumbers);
+  if (crossover) os << "  costs less than softmax from T = " << *crossover << "\n";
+  for (const std::string &warning : warnings) os << "\nwarning: " << warning << "\n";
+}
+
+json::Value Explanation::json() const {
+  json::Object dims;
+  for (const auto &[dim, value] : dimensions) dims[dim] = value;
+  json::Array inputList, stateList, formList, warningList;
+  for (const std::string &warning : warnings) warningList.push_back(warning);
+  for (const Input &i : inputs)
+    inputList.push_back(json::Object{{"name", i.name}, {"kind", i.kind}, {"shape", i.shape}, {"use", i.use}});
+  for (const State &s : states)
+    stateList.push_back(
+        json::Object{{"name", s.name}, {"shape", s.shape}, {"transition", s.transition}, {"reason", s.reason}});
+  for (const Form &f : forms) {
+    if (!f.whyNot.empty()) formList.push_back(json::Object{{"name", f.name}, {"exists", false}, {"why_not", f.whyNot}});
+    else
+      formList.push_back(json::Object{{"name", f.name},
+                                      {"exists", true},
+                                      {"chunk", f.chunk},
+                                      {"flops", f.flops},
+                                      {"bytes", f.bytes},
+                                      {"cost", f.cost}});
+  }
+  return json::Object{{"operator", name},
+                      {"dimensions", std::move(dims)},
+                      {"steps", steps},
+                      {"bidirectional", bidirectional},
+                      {"inputs", std::move(inputList)},
+                      {"states", std::move(stateList)},
+                      {"forms", std::move(formList)},
+                      {"chosen", chosen},
+                      {"reason", reason},
+                      {"least_flops", leastFlops},
+                      {"state_numbers", stateNumbers},
+                      {"cache_numbers", cacheNumbers},
+                      {"beats_softmax_from", crossover ? json::Value(*crossover) : json::Value(nullptr)},
+                      {"warnings", std::move(warningList)}};
+}

@@ -1,0 +1,47 @@
+// What the compiler knows about an operator, for people and as data.
+#ifndef LINTEL_COMPILER_DRIVER_EXPLANATION_H
+#define LINTEL_COMPILER_DRIVER_EXPLANATION_H
+
+#include "compiler/driver/Compilation.h"
+#include "llvm/Support/JSON.h"
+
+namespace lintel {
+
+struct Explanation {
+  struct Input {
+    std::string name, kind, shape, use; // use: "log-decay", ... or ""
+  };
+  struct State {
+    std::string name, shape, transition, reason;
+  };
+  struct Form {
+    std::string name, whyNot; // empty: it exists
+    int64_t chunk = 0;
+    double flops = 0, bytes = 0, cost = 0; // a step and head
+  };
+  std::string name;
+  Dimensions dimensions;
+  std::vector<std::string> assumed; // dimensions that were not given
+  int64_t steps = 0;
+  bool bidirectional = false;
+  std::vector<Input> inputs;
+  std::vector<State> states;
+  std::vector<Form> forms;
+  std::string chosen, reason;
+  double leastFlops = 0;            // 4 dk dv
+  int64_t stateNumbers = 0;         // a head
+  int64_t cacheNumbers = 0;         // a head, after `steps`
+  std::optional<int64_t> crossover; // T from which it costs less than softmax; nothing: never, or it is softmax's kind
+  std::vector<std::string> warnings;
+
+  void print(llvm::raw_ostream &os) const;
+  llvm::json::Value json() const;
+};
+
+/// Dimensions that are not given are taken as 128.
+llvm::Expected<Explanation> explainOperator(const SpecFile &file, const OperatorInfo &op, const Dimensions &given,
+                                            int64_t steps);
+
+} // namespace lintel
+
+#endif

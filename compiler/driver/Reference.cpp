@@ -1,0 +1,78 @@
+#include "compiler/driver/Reference.h"
+#include "dialect/reference/Interpreter.h"
+
+using namespace llvm;
+using namespace lintel;
+
+/// Steps [begin, begin + length) of a batch of one.
+static Array cutSteps(const Array &a, int64_t begin, int64_t length) {
+  SmallVector<int64_t> shape(a.shape);
+  int64_t row = a.shape[1] ? a.size() / a.shape[1] : 0;
+  shape[1] = length;
+  Array result(shape);
+  std::copy_n(a.data.begin() + begin * row, length * row, result.data.begin());
+  return result;
+}
+
+static Array cutSequence(const Array &a, int64_t index) {
+  SmallVector<int64_t> shape(a.shape);
+  int64_t row = a.shape[0] ? a.size() / a.shape[0] : 0;
+  shape[0] = 1;
+  Array result(shape);
+  std::copy_n(a.data.begin() + index * row, row, result.data.begin());
+  return result;
+}
+
+Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorInfo &info, const BoundArrays &arrays) {
+  Arguments all;
+  all.batch = arrays.batch, all.steps = arrays.steps, all.heads = arrays.heads;
+  all.position = arrays.position;
+  all.dimensions = dimensionMap(arrays.dimensions);
+  auto wide = [](const NpyArray &array) {
+    Array result;
+    result.shape.assign(array.shape.begin(), array.shape.end());
+    result.data = toDoubles(array);
+    return result;
+  };
+  for (auto [param, array] : llvm::zip_equal(info.inputs, arrays.inputs)) all.inputs[param.name] = wide(array);
+  for (auto [state, array] : llvm::zip_equal(info.states, arrays.initial))
+    if (array) all.initial[state.name] = wide(*array);
+
+  // Reserved first, so that sizes beyond the memory are an error.
+  RunResult result;
+  auto out = NpyArray::create(LINTEL_F64, outShape(info, arrays));
+  if (!out) return out.takeError();
+  result.out = std::move(*out);
+  for (unsigned s = 0; s < info.states.size(); ++s) {
+    auto state = NpyArray::create(LINTEL_F64, stateShape(info, s, arrays));
+    if (!state) return state.takeError();
+    result.states.push_back(std::move(*state));
+  }
+  auto store = [&](const Results &from, int64_t outAt, int64_t sequence) {
+    std::copy(from.out.data.begin(), from.out.data.end(), result.out.dataAs<double>() + outAt);
+    for (unsigned s = 0; s < info.states.size(); ++s) {
+      const Array &state = from.final.find(info.states[s].name)->second;
+      std::copy(state.data.begin(), state.data.end(), result.states[s].dataAs<double>() + sequence * state.size());
+    }
+  };
+  if (!arrays.lengths) {
+    auto results = interpret(op, all);
+    if (!results) return results.takeError();
+    store(*results, 0, 0);
+    return std::move(result);
+  }
+  int64_t begin = 0;
+  for (auto [sequence, length] : llvm::enumerate(*arrays.lengths)) {
+    Arguments one = all;
+    one.steps = length;
+    for (const ArrayInfo &param : info.inputs)
+      if (param.kind == InputKind::Token) one.inputs[param.name] = cutSteps(all.inputs[param.name], begin, length);
+    for (auto &entry : one.initial) entry.second = cutSequence(all.initial[entry.getKey()], sequence);
+    auto results = interpret(op, one);
+    if (!results) return results.takeError();
+    int64_t row = arrays.steps ? result.out.elements() / arrays.steps : 0;
+    store(*results, begin * row, sequence);
+    begin += length;
+  }
+  return std::move(result);
+}

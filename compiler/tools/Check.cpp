@@ -1,0 +1,82 @@
+// lintel check: every form of an operator against the interpreter.
+#include "compiler/driver/Checks.h"
+#include "compiler/tools/Tool.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace lintel;
+using namespace lintel::tools;
+
+namespace {
+
+class Check : public Subcommand {
+public:
+  Check()
+      : Subcommand("check", "compare every form, split and thread count with the interpreter"), spec(*this),
+        dtypeName("dtype", cl::desc("check this element type alone: f32, f64, f16 or bf16"), cl::value_desc("TYPE"),
+                  cl::sub(sub), cl::cat(category)),
+        form("form", cl::desc("check this form alone: recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
+             cl::sub(sub), cl::cat(category)),
+        target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
+               cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
+        seed("seed", cl::desc("of the random inputs (default 1)"), cl::value_desc("N"), cl::init(1), cl::sub(sub),
+             cl::cat(category)) {}
+
+  StringRef example() const override { return "  lintel check retnet.attn\n"; }
+
+  Expected<int> run() override {
+    CheckOptions options;
+    auto dims = parseDimensions(spec.dims);
+    if (!dims) return dims.takeError();
+    options.dimensions = *dims;
+    auto dtype = parseDtype(dtypeName);
+    if (!dtype) return dtype.takeError();
+    options.dtype = *dtype;
+    if (form.getNumOccurrences() && !is_contained({"recurrent", "chunkwise", "parallel"}, StringRef(form)))
+      return createStringError("expected a form of recurrent, chunkwise or parallel, found '%s'", form.c_str());
+    options.form = form;
+    options.target = target;
+    options.seed = seed;
+    if (Error e = checkTargets({target})) return std::move(e);
+    auto file = spec.open();
+    if (!file) return file.takeError();
+    auto operators = spec.select(**file);
+    if (!operators) return operators.takeError();
+    bool ok = true;
+    for (const OperatorInfo *op : *operators) {
+      auto one = checkOne(**file, *op, options);
+      if (!one) return one.takeError();
+      ok &= *one;
+    }
+    return ok ? Success : CheckFailed;
+  }
+
+private:
+  Expected<bool> checkOne(const SpecFile &file, const OperatorInfo &op, const CheckOptions &options) {
+    outs() << "operator " << op.name << "\n"
+           << formatv("  {0,-5} {1,-24} {2,-10} {3,5} {4,6} {5,9} {6,9}  {7}\n", "dtype", "dimensions", "form", "chunk",
+                      "runs", "error", "bound", "");
+    auto report = checkOperator(file, op, options, [](const CheckRow &row) {
+      outs() << formatv("  {0,-5} {1,-24} {2,-10} {3,5} {4,6} {5,9} {6,9}  {7}\n", dtypeText(row.dtype), row.dimensions,
+                        row.form, row.chunk, row.cases, formatv("{0:e1}", row.worst.error).str(),
+                        formatv("{0:e1}", row.worst.bound).str(), row.failures.empty() ? "ok" : "FAIL");
+      for (const std::string &failure : row.failures) outs() << "        " << failure << "\n";
+      outs().flush();
+    });
+    if (!report) return report.takeError();
+    for (const std::string &note : report->notes) outs() << "  note: " << note << "\n";
+    unsigned runs = 0, failed = 0;
+    for (const CheckRow &row : report->rows) runs += row.cases, failed += !row.failures.empty();
+    outs() << "  " << runs << " runs, " << report->rows.size() - failed << " variants ok, " << failed << " failed\n";
+    return report->ok();
+  }
+
+  SpecOptions spec;
+  cl::opt<std::string> dtypeName, form, target;
+  cl::opt<unsigned long long> seed;
+};
+
+} // namespace
+
+std::unique_ptr<Subcommand> tools::makeCheck() { return std::make_unique<Check>(); }

@@ -1,0 +1,55 @@
+// lintel explain: what the compiler knows about an operator.
+#include "compiler/driver/Explanation.h"
+#include "compiler/tools/Tool.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace lintel;
+using namespace lintel::tools;
+
+namespace {
+
+class Explain : public Subcommand {
+public:
+  Explain()
+      : Subcommand("explain", "say how an operator's states move, which forms it has, and what they cost"), spec(*this),
+        steps("steps", cl::desc("T that costs are given for (default 4096)"), cl::value_desc("T"), cl::init(4096),
+              cl::sub(sub), cl::cat(category)),
+        asJson("json", cl::desc("write JSON"), cl::sub(sub), cl::cat(category)) {}
+
+  StringRef example() const override { return "  lintel explain retnet.attn --dim dk=128 --dim dv=128\n"; }
+
+  Expected<int> run() override {
+    if (steps < 1 || steps > (1LL << 40))
+      return createStringError("expected 1 or more steps, found %lld", steps.getValue());
+    auto dims = parseDimensions(spec.dims);
+    if (!dims) return dims.takeError();
+    auto file = spec.open();
+    if (!file) return file.takeError();
+    auto operators = spec.select(**file);
+    if (!operators) return operators.takeError();
+    json::Array all;
+    for (const OperatorInfo *op : *operators) {
+      auto explanation = explainOperator(**file, *op, *dims, steps);
+      if (!explanation) return explanation.takeError();
+      if (asJson) {
+        all.push_back(explanation->json());
+        continue;
+      }
+      if (op != operators->front()) outs() << "\n";
+      explanation->print(outs());
+    }
+    if (asJson) outs() << formatv("{0:2}\n", all.size() == 1 ? std::move(all[0]) : json::Value(std::move(all)));
+    return Success;
+  }
+
+private:
+  SpecOptions spec;
+  cl::opt<long long> steps;
+  cl::opt<bool> asJson;
+};
+
+} // namespace
+
+std::unique_ptr<Subcommand> tools::makeExplain() { return std::make_unique<Explain>(); }

@@ -1,0 +1,171 @@
+// lintel run: computes an operator on .npy files.
+#include "compiler/driver/Compilation.h"
+#include "compiler/driver/Execution.h"
+#include "compiler/driver/Outputs.h"
+#include "compiler/driver/Reference.h"
+#include "compiler/tools/Tool.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace lintel;
+using namespace lintel::tools;
+
+namespace {
+
+class Run : public Subcommand {
+public:
+  Run()
+      : Subcommand("run", "compute an operator on .npy files, compiling it just in time"), spec(*this), code(*this),
+        inputs("in", cl::desc("an input's array; may be repeated"), cl::value_desc("NAME=FILE"), cl::sub(sub),
+               cl::cat(category)),
+        initial("initial", cl::desc("a state before the first step (default zeros); may be repeated"),
+                cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
+        final("final", cl::desc("where to write a state after the last step; may be repeated"),
+              cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
+        out("out", cl::desc("where to write the output"), cl::value_desc("FILE"), cl::sub(sub), cl::cat(category)),
+        lengths("lengths", cl::desc("lengths of sequences packed along the time axis of a batch of one"),
+                cl::value_desc("N,N,..."), cl::sub(sub), cl::cat(category)),
+        position("position", cl::desc("position of the first step (default 0)"), cl::value_desc("N"), cl::init(0),
+                 cl::sub(sub), cl::cat(category)),
+        threads("threads", cl::desc("how many threads to use (default: one for each core)"), cl::value_desc("N"),
+                cl::init(defaultThreads()), cl::sub(sub), cl::cat(category)),
+        target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
+               cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
+        interpret("interpret", cl::desc("run the float64 interpreter, which is slow and exact"), cl::sub(sub),
+                  cl::cat(category)) {}
+
+  StringRef example() const override {
+    return "  lintel run retnet.attn --in q=q.npy --in k=k.npy --in v=v.npy --in gamma=gamma.npy --out out.npy\n";
+  }
+
+  Expected<int> run() override {
+    if (Error e = code.check()) return std::move(e);
+    auto dtype = code.dtype();
+    if (!dtype) return dtype.takeError();
+    if (Error e = checkThreads(threads)) return std::move(e);
+    if (Error e = checkTargets({target})) return std::move(e);
+    auto file = spec.open();
+    if (!file) return file.takeError();
+    auto op = (*file)->find(spec.op);
+    if (!op) return op.takeError();
+    ArraysRequest request;
+    request.dtype = *dtype;
+    if (Error e = fill(request)) return std::move(e);
+    auto arrays = bindArrays(**op, std::move(request));
+    if (!arrays) return arrays.takeError();
+    Outputs outputs;
+    auto finals = plan(outputs, **op);
+    if (!finals) return finals.takeError();
+    auto result = compute(**file, **op, *arrays);
+    if (!result) return result.takeError();
+    if (Error e = write(outputs, *finals, *arrays, *result)) return std::move(e);
+    return Success;
+  }
+
+private:
+  Expected<std::vector<NamedArray>> read(StringRef option, ArrayRef<std::string> texts,
+                                         std::optional<lintel_dtype> dtype) {
+    std::vector<NamedArray> result;
+    for (const std::string &text : texts) {
+      auto assignment = parseAssignment(option, text);
+      if (!assignment) return assignment.takeError();
+      NpyReadOptions options;
+      options.uint16IsBf16 = dtype == LINTEL_BF16;
+      auto array = readNpy(assignment->second, options);
+      if (!array) return array.takeError();
+      result.push_back({assignment->first, std::move(*array)});
+    }
+    return std::move(result);
+  }
+
+  Error fill(ArraysRequest &request) {
+    auto dims = parseDimensions(spec.dims);
+    if (!dims) return dims.takeError();
+    request.dimensions = std::move(*dims);
+    request.position = position;
+    if (lengths.getNumOccurrences()) {
+      auto list = parseList("lengths", lengths);
+      if (!list) return list.takeError();
+      request.lengths = std::move(*list);
+    }
+    auto in = read("in", inputs, request.dtype);
+    if (!in) return in.takeError();
+    request.inputs = std::move(*in);
+    auto before = read("initial", initial, request.dtype);
+    if (!before) return before.takeError();
+    request.initial = std::move(*before);
+    return Error::success();
+  }
+
+  /// Where each state goes; an empty path: nowhere.
+  Expected<std::vector<std::string>> plan(Outputs &outputs, const OperatorInfo &op) {
+    std::vector<std::string> paths(op.states.size());
+    SmallVector<StringRef> known;
+    for (const ArrayInfo &state : op.states) known.push_back(state.name);
+    for (const std::string &text : final) {
+      auto assignment = parseAssignment("final", text);
+      if (!assignment) return assignment.takeError();
+      auto it = llvm::find(known, assignment->first);
+      if (it == known.end())
+        return createStringError(unknownName("a state of operator '" + op.name + "' (" +
+                                                 (known.empty() ? "it has none" : llvm::join(known, ", ")) +
+                                                 ") for --final",
+                                             assignment->first, known));
+      std::string &path = paths[it - known.begin()];
+      if (!path.empty()) return createStringError("expected a state once, found '%s' twice", assignment->first.c_str());
+      path = assignment->second;
+      if (Error e = outputs.plan(path)) return std::move(e);
+    }
+    if (out.empty() && final.empty())
+      return createStringError("expected --out FILE or --final NAME=FILE, found neither");
+    if (out.getNumOccurrences())
+      if (Error e = outputs.plan(out)) return std::move(e);
+    return std::move(paths);
+  }
+
+  Expected<RunResult> compute(SpecFile &file, const OperatorInfo &op, const BoundArrays &arrays) {
+    if (interpret) {
+      DiagnosticCollector collector(file.context());
+      return interpretArrays(op.spec, op, arrays);
+    }
+    CompileOptions options;
+    options.dimensions = arrays.dimensions;
+    options.dtype = arrays.dtype;
+    options.form = {code.form, code.chunk};
+    options.decode = false;
+    options.targets = {target};
+    auto compiled = compileOperator(file, op, options);
+    if (!compiled) return compiled.takeError();
+    auto kernel = loadOperator(*compiled);
+    if (!kernel) return kernel.takeError();
+    ExecuteOptions execute;
+    execute.threads = static_cast<int>(threads);
+    return executeKernel((*kernel)->kernel(), op, arrays, execute);
+  }
+
+  Error write(Outputs &outputs, ArrayRef<std::string> finals, const BoundArrays &arrays, const RunResult &result) {
+    auto put = [&](StringRef path, const NpyArray &array, lintel_dtype dtype) -> Error {
+      if (path.empty()) return Error::success();
+      auto converted = array.convertedTo(dtype);
+      if (!converted) return converted.takeError();
+      return outputs.write(path, *converted);
+    };
+    if (Error e = put(out, result.out, arrays.dtype)) return e;
+    for (auto [path, state] : llvm::zip_equal(finals, result.states))
+      if (Error e = put(path, state, stateDtype(arrays.dtype))) return e;
+    return outputs.commit();
+  }
+
+  SpecOptions spec;
+  CodeOptions code;
+  cl::list<std::string> inputs, initial, final;
+  cl::opt<std::string> out, lengths;
+  cl::opt<long long> position;
+  cl::opt<long long> threads;
+  cl::opt<std::string> target;
+  cl::opt<bool> interpret;
+};
+
+} // namespace
+
+std::unique_ptr<Subcommand> tools::makeRun() { return std::make_unique<Run>(); }

@@ -1,0 +1,97 @@
+#include "compiler/tools/Tool.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Threading.h"
+
+using namespace llvm;
+using namespace lintel;
+using namespace lintel::tools;
+
+SpecOptions::SpecOptions(Subcommand &c)
+    : path(cl::Positional, cl::desc("SPEC"), cl::value_desc("SPEC"), cl::Required, cl::sub(c.sub), cl::cat(c.category)),
+      op("op", cl::desc("which operator of the file, where it has several"), cl::value_desc("NAME"), cl::sub(c.sub),
+         cl::cat(c.category)),
+      dims("dim", cl::desc("value of a dimension; may be repeated"), cl::value_desc("NAME=N"), cl::CommaSeparated,
+           cl::sub(c.sub), cl::cat(c.category)) {}
+
+Expected<std::unique_ptr<SpecFile>> SpecOptions::open() const {
+  auto file = SpecFile::open(path);
+  if (file) errs() << (*file)->warnings();
+  return file;
+}
+
+CodeOptions::CodeOptions(Subcommand &c)
+    : dtypeName("dtype", cl::desc("element type: f32, f64, f16 or bf16"), cl::value_desc("TYPE"), cl::sub(c.sub),
+                cl::cat(c.category)),
+      form("form", cl::desc("auto (default), recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
+           cl::init("auto"), cl::sub(c.sub), cl::cat(c.category)),
+      chunk("chunk", cl::desc("steps a chunk; 0 (default) chooses"), cl::value_desc("N"), cl::init(0), cl::sub(c.sub),
+            cl::cat(c.category)) {}
+
+Expected<std::vector<const OperatorInfo *>> SpecOptions::select(const SpecFile &file) const {
+  std::vector<const OperatorInfo *> result;
+  if (op.empty()) {
+    for (const OperatorInfo &info : file.operators()) result.push_back(&info);
+    return std::move(result);
+  }
+  auto found = file.find(op);
+  if (!found) return found.takeError();
+  result.push_back(*found);
+  return std::move(result);
+}
+
+Expected<std::optional<lintel_dtype>> tools::parseDtype(StringRef text) {
+  using Optional = std::optional<lintel_dtype>;
+  if (text.empty()) return Optional();
+  auto found = StringSwitch<Optional>(text)
+                   .Case("f64", LINTEL_F64)
+                   .Case("f32", LINTEL_F32)
+                   .Case("f16", LINTEL_F16)
+                   .Case("bf16", LINTEL_BF16)
+                   .Default(std::nullopt);
+  if (found) return found;
+  return createStringError("expected a dtype of f64, f32, f16 or bf16, found '%s'", text.str().c_str());
+}
+
+const char *tools::dtypeText(lintel_dtype dtype) {
+  static const char *const names[] = {"f64", "f32", "f16", "bf16"};
+  return names[dtype];
+}
+
+Expected<std::optional<lintel_dtype>> CodeOptions::dtype() const { return parseDtype(dtypeName); }
+
+Error CodeOptions::check() const {
+  if (!is_contained({"auto", "recurrent", "chunkwise", "parallel"}, StringRef(form)))
+    return createStringError("expected a form of auto, recurrent, chunkwise or parallel, found '%s'", form.c_str());
+  if (chunk < 0 || chunk > 4096)
+    return createStringError("expected a chunk of 1 to 4096 steps, or 0 to choose one, found %lld", chunk.getValue());
+  return Error::success();
+}
+
+int tools::defaultThreads() { return std::clamp(llvm::get_physical_cores(), 1, 1024); }
+
+Error tools::checkThreads(long long threads) {
+  if (threads >= 1 && threads <= 1024) return Error::success();
+  return createStringError("expected 1 to 1024 threads, found %lld", threads);
+}
+
+Expected<std::pair<std::string, std::string>> tools::parseAssignment(StringRef option, StringRef text) {
+  auto [name, file] = text.split('=');
+  if (name.empty() || file.empty())
+    return createStringError("expected --%s NAME=FILE, found '%s'", option.str().c_str(), text.str().c_str());
+  return std::make_pair(name.str(), file.str());
+}
+
+Expected<std::vector<int64_t>> tools::parseList(StringRef option, StringRef text) {
+  std::vector<int64_t> result;
+  if (text.empty()) return result;
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  for (StringRef part : parts) {
+    int64_t value;
+    if (part.trim().getAsInteger(10, value))
+      return createStringError("expected integers separated by commas for --%s, found '%s'", option.str().c_str(),
+                               part.str().c_str());
+    result.push_back(value);
+  }
+  return result;
+}

@@ -1,0 +1,44 @@
+// The command `lintel`; each subcommand has a file of its own.
+#include "compiler/tools/Tool.h"
+#include "llvm/Support/InitLLVM.h"
+
+using namespace llvm;
+using namespace lintel;
+using namespace lintel::tools;
+
+static int report(Error error) {
+  handleAllErrors(
+      std::move(error), [](const DiagnosticError &e) { e.log(errs()); },
+      [](const ErrorInfoBase &e) { errs() << "lintel: error: " << e.message() << "\n"; });
+  return BadInput;
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  std::vector<std::unique_ptr<Subcommand>> commands;
+  commands.push_back(makeRun());
+  commands.push_back(makeCompile());
+  commands.push_back(makeCheck());
+  commands.push_back(makeExplain());
+  commands.push_back(makeBench());
+  // LLVM's own options are not ours to offer.
+  cl::OptionCategory none("lintel");
+  cl::HideUnrelatedOptions(none);
+  std::string examples =
+      "EXAMPLE:\n  lintel run retnet.attn --in q=q.npy --in k=k.npy --in v=v.npy --in gamma=gamma.npy "
+      "--out out.npy\n";
+  for (auto &command : commands) {
+    cl::HideUnrelatedOptions(command->category, command->sub);
+    if (argc > 1 && command->sub.getName() == argv[1]) examples = ("\nEXAMPLE:\n" + command->example()).str();
+  }
+  cl::extrahelp help(examples);
+  if (!cl::ParseCommandLineOptions(argc, argv, "Lintel compiles linear attention operators.\n", &errs()))
+    return BadInput;
+  for (auto &command : commands) {
+    if (!command->sub) continue;
+    auto status = command->run();
+    return status ? *status : report(status.takeError());
+  }
+  errs() << "lintel: error: expected a subcommand, found none; see lintel --help\n";
+  return BadInput;
+}
