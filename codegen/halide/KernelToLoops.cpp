@@ -110,7 +110,7 @@ LogicalResult LoopWriter::run() {
       auto choice = scf::IfOp::create(b, loc, states[s].hasOut, false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(choice.thenBlock());
-      Buffer to{states[s].out, {compute, false, false}, {}, false};
+      Buffer to{states[s].out, {stateDtype, false, false}, {}, false};
       copy(to, *from, cast<RealType>(v.getType()).getSizes());
     }
     return success();

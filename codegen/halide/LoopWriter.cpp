@@ -5,7 +5,8 @@ using namespace lintel;
 
 LoopWriter::LoopWriter(const LoopsRequest &request, LoopsResult &result)
     : request(request), result(result), kernel(request.kernel), loc(kernel.getLoc()), b(kernel.getContext()),
-      compute(request.dtype == LINTEL_F64 ? LINTEL_F64 : LINTEL_F32) {}
+      compute(request.dtype == LINTEL_F64 || isPrecise(kernel) ? LINTEL_F64 : LINTEL_F32),
+      stateDtype(request.dtype == LINTEL_F64 ? LINTEL_F64 : LINTEL_F32) {}
 
 Type LoopWriter::elementType(lintel_dtype dtype) {
   switch (dtype) {
@@ -42,7 +43,7 @@ void LoopWriter::createFunction() {
   Type idx = b.getIndexType(), flag = b.getI1Type();
   for (size_t i = 0; i < kernel.getInputs().size(); ++i) types.append({memrefType(request.dtype), idx, idx});
   for (size_t s = 0; s < kernel.getStates().size(); ++s)
-    types.append({memrefType(compute), memrefType(compute), flag, flag});
+    types.append({memrefType(stateDtype), memrefType(stateDtype), flag, flag});
   types.append({memrefType(request.dtype), idx, idx, idx, MemRefType::get({ShapedType::kDynamic}, b.getI8Type())});
   b.setInsertionPointToEnd(result.loops->getBody());
   body = func::FuncOp::create(b, loc, request.entry + "_body", b.getFunctionType(types, {}));
@@ -110,6 +111,7 @@ FailureOr<LoopWriter::Buffer> LoopWriter::bufferOf(Value v) {
     b.setInsertionPointToStart(loop.getBody());
     Value x = has ? memref::LoadOp::create(b, loc, state.in, loop.getInductionVar()).getResult()
                   : arith::ConstantOp::create(b, loc, b.getFloatAttr(elementType(compute), 0)).getResult();
+    if (x.getType() != elementType(compute)) x = arith::ExtFOp::create(b, loc, elementType(compute), x);
     memref::StoreOp::create(b, loc, x, buffer->base, loop.getInductionVar());
   }
   return buffers[v] = *buffer;
@@ -271,7 +273,7 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
       buffer = buffers[it->second];
       inPlace = llvm::any_of(it->second.getUsers(), [&](Operation *user) { return user->getParentOp() == stage; });
     } else {
-      auto made = allocate(stage.getType().getSizes(), compute);
+      auto made = allocate(stage.getType().getSizes(), isPrecise(stage) ? LINTEL_F64 : compute);
       if (failed(made)) return failure();
       buffer = *made;
     }

@@ -58,7 +58,8 @@ private:
   KernelOp kernel;
   mlir::Location loc;
   mlir::OpBuilder b;
-  lintel_dtype compute;
+  lintel_dtype compute;    ///< what the kernel computes in
+  lintel_dtype stateDtype; ///< of the caller's states
   mlir::func::FuncOp body;
   llvm::SmallVector<Input> inputs;
   llvm::SmallVector<State> states;

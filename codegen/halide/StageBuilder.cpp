@@ -32,6 +32,11 @@ void lintel::collectCaptures(ArrayRef<StageOp> stages, SmallVectorImpl<Value> &t
   }
 }
 
+bool lintel::isPrecise(Operation *op) {
+  auto precision = op->getAttrOfType<StringAttr>("precision");
+  return precision && precision.getValue() == "f64";
+}
+
 namespace {
 
 H::Target targetOf(const GroupRequest &request) {
@@ -100,7 +105,7 @@ struct GroupBuilder {
     for (const GroupOutput &out : request.outputs) {
       size_t i = expressions.stageOf.lookup(out.stage->getResult(0));
       H::Func f = expressions.stages[i].func;
-      if (StageExpressions::halideType(out.layout.dtype) != expressions.computeType() || f.args().empty()) {
+      if (StageExpressions::halideType(out.layout.dtype) != expressions.stageType(out.stage) || f.args().empty()) {
         H::Func store(f.name() + "_out");
         std::vector<H::Var> vars = f.args();
         std::vector<H::Expr> at(vars.begin(), vars.end());
@@ -167,7 +172,9 @@ FailureOr<BuiltGroup> lintel::buildGroup(ModuleOp loops, const GroupRequest &req
   SmallVector<StageSchedule> schedules;
   for (StageOp stage : request.stages) {
     bool inPlace = llvm::any_of(request.outputs, [&](const GroupOutput &o) { return o.stage == stage && o.inPlace; });
-    auto s = scheduleOf(stage, request.target, inPlace);
+    ScheduleTarget target = request.target;
+    if (isPrecise(stage)) target.elementBits = 64;
+    auto s = scheduleOf(stage, target, inPlace);
     if (failed(s)) return failure();
     schedules.push_back(*s);
   }

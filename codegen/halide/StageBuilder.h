@@ -38,6 +38,9 @@ struct GroupRequest {
   std::string triple, features; ///< LLVM's, to choose Halide's target
 };
 
+/// Whether an op (a stage, a kernel) must be computed in f64: see attn-assign-precision.
+bool isPrecise(mlir::Operation *op);
+
 /// The imported function and the order of its arguments: tensors, indices, outputs, strides.
 struct BuiltGroup {
   mlir::func::FuncOp fn;

@@ -44,12 +44,12 @@ void StageExpressions::addImages(ArrayRef<Value> tensors, ArrayRef<Value> indice
 
 H::Expr StageExpressions::callTensor(Value tensor, std::vector<H::Expr> args) {
   if (args.empty() && !stageOf.count(tensor)) args.push_back(0);
-  if (auto it = stageOf.find(tensor); it != stageOf.end()) return stages[it->second].func(args);
+  if (auto it = stageOf.find(tensor); it != stageOf.end()) return H::cast(type, stages[it->second].func(args));
   return H::cast(type, images.find(tensor)->second(args));
 }
 
 H::Func StageExpressions::transposed(Value tensor, unsigned axis) {
-  auto key = std::make_pair(tensor.getAsOpaquePointer(), axis);
+  auto key = std::make_tuple(tensor.getAsOpaquePointer(), axis, type.bits());
   if (auto it = transposeOf.find(key); it != transposeOf.end()) return transposes[it->second].func;
   auto sizes = cast<RealType>(tensor.getType()).getSizes();
   Transposed t{H::Func("t"), {}, {}, 0};
@@ -363,6 +363,7 @@ H::Expr StageExpressions::reduce(Value v, Scope &scope) {
 
 void StageExpressions::build(StageOp op) {
   current = stages.size();
+  type = stageType(op);
   stages.push_back({op, H::Func(op.getName().str()), {}, {}, {}});
   Scope scope;
   Block &body = op.getBody().front();

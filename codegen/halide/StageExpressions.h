@@ -44,7 +44,10 @@ public:
   std::vector<Halide::Argument> arguments;
 
   static Halide::Type halideType(lintel_dtype dtype);
-  Halide::Type computeType() const { return type; }
+  /// What the stage is computed in, and stored in for other stages.
+  Halide::Type stageType(StageOp stage) const {
+    return request.compute == LINTEL_F64 || isPrecise(stage) ? Halide::Float(64) : Halide::Float(32);
+  }
 
 private:
   struct Scope {
@@ -69,10 +72,10 @@ private:
   Halide::Expr callTensor(mlir::Value tensor, std::vector<Halide::Expr> args);
 
   const GroupRequest &request;
-  Halide::Type type;
+  Halide::Type type; ///< of the stage being built
   llvm::DenseMap<mlir::Value, Halide::ImageParam> images;
   llvm::DenseMap<mlir::Value, Halide::Expr> scalars;
-  std::map<std::pair<void *, unsigned>, size_t> transposeOf;
+  std::map<std::tuple<void *, unsigned, int>, size_t> transposeOf;
   size_t current = 0; ///< stage being built
   unsigned nested = 0;
 };

@@ -21,6 +21,7 @@ void lintel::buildDerivePipeline(OpPassManager &passes, const FormOptions &optio
   passes.addPass(createBindDimensions(bind));
   // However a step was written, it is the same ops from here on.
   addCleanup(passes);
+  passes.addPass(createAssignPrecision());
   passes.addPass(createDeriveRecurrent());
   // Before the other forms, so that they inherit the exponents.
   passes.addPass(createStabilize());
@@ -44,6 +45,7 @@ void lintel::buildKernelPipeline(OpPassManager &passes) {
   passes.addPass(createLowerFormToStages());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createAssignPrecision());
   // After CSE: equal stages are one before they are grouped.
   passes.addPass(createFuseStages());
 }

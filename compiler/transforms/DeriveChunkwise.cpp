@@ -123,6 +123,7 @@ struct Derivation {
         builder, loc, builder.getStringAttr(name + "_chunkwise"), recurrent.getInputs(), builder.getArrayAttr(states),
         builder.getArrayAttr(readAttrs), builder.getI64IntegerAttr(chunk),
         bidirectional ? builder.getUnitAttr() : UnitAttr(), builder.getDenseI64ArrayAttr(scales));
+    inheritPrecision(form, recurrent);
     auto enter = [&](Region &region, bool afterToo, IRMapping &mapping) {
       Block &block = region.emplaceBlock();
       for (unsigned i = 0; i < inputs; ++i)

@@ -51,6 +51,7 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
                              chunkwise.getInputs(), chunkwise.getStates(), chunkwise.getReads(),
                              builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()),
                              UnitAttr(), chunkwise.getScalesAttr());
+      inheritPrecision(form, chunkwise);
       IRMapping mapping;
       chunkwise.getToken().cloneInto(&form.getToken(), mapping);
       chunkwise.getCombine().cloneInto(&form.getCombine(), mapping);

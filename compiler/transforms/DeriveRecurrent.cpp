@@ -20,6 +20,7 @@ struct Pass : lintel::impl::DeriveRecurrentBase<Pass> {
       builder.setInsertionPointAfter(spec);
       auto form = RecurrentOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_recurrent"),
                                       spec.getInputs(), spec.getStates(), builder.getDenseI64ArrayAttr({}));
+      inheritPrecision(form, spec);
       IRMapping mapping;
       spec.getBody().cloneInto(&form.getBody(), mapping);
     }

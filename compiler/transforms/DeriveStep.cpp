@@ -23,6 +23,7 @@ struct Pass : lintel::impl::DeriveStepBase<Pass> {
       name.consume_back("_recurrent");
       auto form = StepOp::create(builder, recurrent.getLoc(), builder.getStringAttr(name + "_step"),
                                  recurrent.getInputs(), recurrent.getStates(), recurrent.getScalesAttr());
+      inheritPrecision(form, recurrent);
       IRMapping mapping;
       recurrent.getBody().cloneInto(&form.getBody(), mapping);
     }

@@ -18,6 +18,7 @@ KernelFrame KernelFrame::create(OpBuilder &builder, Operation *form, StringRef f
   frame.kernel = KernelOp::create(builder, form->getLoc(), SymbolTable::getSymbolName(form),
                                   builder.getStringAttr(formName), builder.getI64IntegerAttr(chunk), inputs,
                                   builder.getStrArrayAttr(stateNames), TypeAttr::get(out), UnitAttr());
+  inheritPrecision(frame.kernel, form);
   if (auto reason = form->getAttr("reason")) frame.kernel->setAttr("reason", reason);
   Block &block = frame.kernel.getBody().emplaceBlock();
   for (auto [i, attr] : llvm::enumerate(inputs)) {

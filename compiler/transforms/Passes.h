@@ -8,6 +8,10 @@
 #include "mlir/Pass/Pass.h"
 
 namespace lintel {
+/// What AssignPrecision said of a spec goes to all that is derived from it.
+inline void inheritPrecision(mlir::Operation *to, mlir::Operation *from) {
+  if (mlir::Attribute precision = from->getAttr("precision")) to->setAttr("precision", precision);
+}
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/Passes.h.inc"

@@ -43,6 +43,17 @@ def Stabilize : Pass<"attn-stabilize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::lintel::AttnDialect"];
 }
 
+def AssignPrecision : Pass<"attn-assign-precision", "::mlir::ModuleOp"> {
+  let summary = "say where f32 is not enough";
+  let description = [{
+    Before: `attn.spec` with bound dimensions, or `attn.kernel`. After: the attribute `precision = "f64"` on what must be computed in f64 even where
+    arrays are f32. On a spec: its output is divided by a sum over the states whose terms can have both signs, so that what is left after they cancel
+    would be rounding. On a stage: a sum that an exponential of a feature map takes its argument from, since an absolute error there is a relative one in
+    every weight. The forms and kernels of a spec inherit its attribute.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
 def ClassifyTransition : Pass<"attn-classify-transition", "::mlir::ModuleOp"> {
   let summary = "say how each state moves";
   let description = [{

@@ -112,6 +112,7 @@ private:
                 {},
                 false,
                 static_cast<unsigned>(exponents)};
+    inheritPrecision(c.op, op);
     Block &block = c.op.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&block);
     auto isScaledExp = [&](UnaryOp exp) { return isScaled(exp); };

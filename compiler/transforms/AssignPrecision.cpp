@@ -1,0 +1,80 @@
+#include "compiler/analysis/DivisionAnalysis.h"
+#include "compiler/transforms/Passes.h"
+
+namespace lintel {
+#define GEN_PASS_DEF_ASSIGNPRECISION
+#include "compiler/transforms/Passes.h.inc"
+} // namespace lintel
+
+using namespace mlir;
+using namespace lintel;
+
+namespace {
+
+/// Whether `v` is computed from a state of the step.
+bool readsState(Value v, unsigned inputs) {
+  SmallVector<Value> work{v};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value x = work.pop_back_val();
+    if (!seen.insert(x).second) continue;
+    if (auto arg = dyn_cast<BlockArgument>(x)) {
+      if (arg.getArgNumber() >= inputs) return true;
+    } else {
+      work.append(x.getDefiningOp()->operand_begin(), x.getDefiningOp()->operand_end());
+    }
+  }
+  return false;
+}
+
+bool denominatorCancels(SpecOp spec) {
+  DivisionAnalysis ranges(spec);
+  for (BinaryOp op : spec.getBody().getOps<BinaryOp>()) {
+    if (op.getKind() != BinaryKind::Div || !readsState(op.getB(), spec.getInputs().size())) continue;
+    OpenRange range = ranges.of(op.getB());
+    if (range.lo < 0 && range.hi > 0) return true;
+  }
+  return false;
+}
+
+bool hasSum(StageOp stage) {
+  auto isSum = [](FoldOp fold) {
+    return fold.getKind() == ReduceKind::Sum ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return stage.getBody().walk(isSum).wasInterrupted();
+}
+
+/// Marks the sums that `v`, inside a stage, takes part of its value from; true if there are any.
+bool markSums(Value v) {
+  Operation *op = v.getDefiningOp();
+  if (isa_and_present<BinaryOp, SelectOp>(op) ||
+      (isa_and_present<UnaryOp>(op) && cast<UnaryOp>(op).getKind() == UnaryKind::Neg)) {
+    bool any = false;
+    for (Value operand : op->getOperands()) any |= markSums(operand);
+    return any;
+  }
+  auto at = dyn_cast_if_present<AtOp>(op);
+  auto stage = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
+  if (!stage || stage.getInit()) return false;
+  bool sum = hasSum(stage) || markSums(stage.getBody().front().getTerminator()->getOperand(0));
+  if (sum) stage->setAttr("precision", StringAttr::get(stage.getContext(), "f64"));
+  return sum;
+}
+
+struct Pass : lintel::impl::AssignPrecisionBase<Pass> {
+  using AssignPrecisionBase::AssignPrecisionBase;
+  void runOnOperation() override {
+    auto f64 = StringAttr::get(&getContext(), "f64");
+    for (SpecOp spec : getOperation().getOps<SpecOp>())
+      if (denominatorCancels(spec)) spec->setAttr("precision", f64);
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      // Without states nothing is kept: each weight's error is seen once, beside those of its neighbours.
+      if (kernel.getStates().empty()) continue;
+      kernel.walk([](UnaryOp op) {
+        if (op.getKind() == UnaryKind::Exp && op->getParentOfType<StageOp>()) markSums(op.getX());
+      });
+    }
+  }
+};
+
+} // namespace
