@@ -177,6 +177,20 @@ bool LoopWriter::isPartial(Value t) {
   return !scan || scan.getMode() == ScanMode::Blocks;
 }
 
+/// Asks for the lines of the chunk behind the one at `base`: its rows lie apart, where the processor does not foresee them, and what a chunk costs beyond the
+/// caches is their latency. Asking past the end of an array is harmless.
+void LoopWriter::prefetchRows(Value base, Value step, int64_t rows, int64_t elements, bool write) {
+  int64_t line = 64 / (cast<MemRefType>(base.getType()).getElementTypeBitWidth() / 8);
+  if (rows * ((elements + line - 1) / line) > 512) return; // more than can be under way
+  OpBuilder::InsertionGuard guard(b);
+  Value next = slice(base, arith::MulIOp::create(b, loc, step, index(rows)));
+  auto loop = scf::ForOp::create(b, loc, index(0), index(rows), index(1));
+  b.setInsertionPointToStart(loop.getBody());
+  Value row = arith::MulIOp::create(b, loc, loop.getInductionVar(), step);
+  for (int64_t e = 0; e < elements; e += line)
+    memref::PrefetchOp::create(b, loc, next, arith::AddIOp::create(b, loc, row, index(e)).getResult(), write, 3u, true);
+}
+
 LogicalResult LoopWriter::writeRows(RowsOp rows) {
   unsigned n = cast<BlockArgument>(rows.getX()).getArgNumber();
   Input &input = inputs[n];
@@ -195,6 +209,7 @@ LogicalResult LoopWriter::writeRows(RowsOp rows) {
     buffers[rows.getResult()] = *tile;
     return success();
   }
+  if (!isPartial(rows.getT()) && sizes[0] > 1) prefetchRows(base, input.step, sizes[0], each, false);
   Buffer buffer{base, {request.dtype, true, false}, {input.step}, false};
   if (row.size() == 2) buffer.strides.push_back(input.row);
   if (isPartial(rows.getT())) {

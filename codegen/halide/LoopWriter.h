@@ -50,6 +50,7 @@ private:
   mlir::Value index(int64_t x) { return mlir::arith::ConstantIndexOp::create(b, loc, x); }
   mlir::Type elementType(lintel_dtype dtype);
   mlir::MemRefType memrefType(lintel_dtype dtype);
+  void prefetchRows(mlir::Value base, mlir::Value step, int64_t rows, int64_t elements, bool write);
   bool isPartial(mlir::Value t);
   mlir::LogicalResult fail(const llvm::Twine &message) { return emitError(loc, message); }
 
