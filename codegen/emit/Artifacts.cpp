@@ -80,7 +80,8 @@ static Error writeAll(const ArtifactRequest &request, FileSet &files) {
   if (request.manifest)
     if (Error error = files.write(request.name + ".json", manifestText(request))) return error;
   if (request.staticLibrary) {
-    NewArchiveMember member(MemoryBufferRef(request.object, request.name + ".o"));
+    std::string memberName = request.name + ".o"; // the member refers to it
+    NewArchiveMember member(MemoryBufferRef(request.object, memberName));
     auto archive = writeArchiveToBuffer({std::move(member)}, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
                                         /*Deterministic=*/true, /*Thin=*/false);
     if (!archive) return archive.takeError();
