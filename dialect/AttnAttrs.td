@@ -62,4 +62,13 @@ def Attn_ReadAttr : Attn_Attr<"Read", "read"> {
   let assemblyFormat = "`<` $state `,` `inclusive` `=` $inclusive `>`";
 }
 
+def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
+  let summary = "how a stage is computed";
+  let description = [{
+    `#attn.schedule<"vector 8 panel 2 rows 4">`: the directives of codegen/schedule/StageSchedule.h, the same text as in a .sched file.
+  }];
+  let parameters = (ins StringRefParameter<>:$directives);
+  let assemblyFormat = "`<` $directives `>`";
+}
+
 #endif

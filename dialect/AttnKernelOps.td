@@ -102,7 +102,7 @@ def Attn_StageOp : Attn_Op<"stage", [Pure, SingleBlock, DeclareOpInterfaceMethod
     ```
   }];
   let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, Optional<Attn_Tensor>:$init, DefaultValuedAttr<I64Attr, "0">:$group,
-                       OptionalAttr<AnyAttr>:$schedule);
+                       OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs Attn_Tensor:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{

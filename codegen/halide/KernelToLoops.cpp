@@ -1,5 +1,6 @@
 #include "codegen/halide/KernelToLoops.h"
 #include "codegen/halide/LoopWriter.h"
+#include "codegen/schedule/AssignSchedule.h"
 
 using namespace mlir;
 using namespace lintel;
@@ -54,14 +55,8 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
     at = arith::AddIOp::create(b, loc, low, arith::SubIOp::create(b, loc, last, at));
   }
   indices[block.getArgument(0)] = at;
-  // Which stages write the next carried value over the last one.
-  DenseSet<Operation *> taken;
-  for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
-    auto stage = v.getDefiningOp<StageOp>();
-    if (stage && stage->getBlock() == &block && canOverwrite(stage, block.getArgument(k + 1)) &&
-        taken.insert(stage).second)
-      overwrites[stage] = block.getArgument(k + 1);
-  }
+  for (StageOp stage : block.getOps<StageOp>())
+    if (BlockArgument arg = overwrittenBy(stage)) overwrites[stage] = arg;
   return writeBlock(
       block,
       [&](ArrayRef<Value> next) -> LogicalResult {
@@ -124,7 +119,20 @@ LogicalResult LoopWriter::run() {
 FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
   MLIRContext *context = request.kernel->getContext();
   context->loadDialect<arith::ArithDialect, func::FuncDialect, memref::MemRefDialect, scf::SCFDialect>();
+  KernelOp kernel = request.kernel;
+  llvm::StringMap<StageSchedule> given;
+  if (!request.schedule.empty()) {
+    std::string why;
+    auto parsed = parseScheduleFile(request.schedule, request.scheduleName, why);
+    if (!parsed) return emitError(kernel.getLoc(), why), failure();
+    given = std::move(*parsed);
+  }
+  bool wide = request.target.vectorBits >= 512 || StringRef(request.target.triple).starts_with("aarch64");
+  ScheduleTarget target{request.target.vectorBits, wide ? 32u : 16u,
+                        request.dtype == LINTEL_F64 || isPrecise(kernel) ? 64u : 32u};
+  if (failed(assignSchedules(kernel, target, given))) return failure();
   LoopsResult result;
+  result.schedule = scheduleText(kernel);
   result.loops = ModuleOp::create(KernelOp(request.kernel).getLoc());
   LoopWriter writer(request, result);
   if (failed(writer.run())) return failure();

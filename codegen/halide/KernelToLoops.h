@@ -20,6 +20,7 @@ struct LoopsRequest {
   lintel_dtype dtype = LINTEL_F32;
   CpuTarget target;
   std::string entry; ///< symbol of the C entry
+  std::string schedule, scheduleName; ///< text and name of a .sched file; empty: the heuristic's
 };
 
 struct LoopsResult {

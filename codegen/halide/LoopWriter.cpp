@@ -272,10 +272,7 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
   group.name = request.entry + "_g" + std::to_string(groups++);
   group.stages.assign(stages.begin(), stages.end());
   group.compute = compute;
-  group.target = {request.target.vectorBits,
-                  request.target.vectorBits >= 512 || StringRef(request.target.triple).starts_with("aarch64") ? 32u
-                                                                                                              : 16u,
-                  compute == LINTEL_F64 ? 64u : 32u};
+  group.vectorBits = request.target.vectorBits;
   group.triple = request.target.triple;
   group.features = request.target.features;
   SmallVector<Buffer> outputs;
@@ -286,7 +283,7 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
     if (auto it = emitTargets.find(stage); it != emitTargets.end()) buffer = it->second;
     else if (auto it = overwrites.find(stage); it != overwrites.end()) {
       buffer = buffers[it->second];
-      inPlace = llvm::any_of(it->second.getUsers(), [&](Operation *user) { return user->getParentOp() == stage; });
+      inPlace = isInPlace(stage);
     } else {
       auto made = allocate(stage.getType().getSizes(), isPrecise(stage) ? LINTEL_F64 : compute);
       if (failed(made)) return failure();

@@ -4,20 +4,13 @@
 #define LINTEL_CODEGEN_HALIDE_MEMORYPLAN_H
 
 #include "codegen/halide/StageBuilder.h"
+#include "codegen/schedule/StageUse.h"
 
 namespace lintel {
 
 /// The groups of stages of one block, by number.
 using StageGroups = std::map<int64_t, llvm::SmallVector<StageOp>>;
 StageGroups groupsOf(mlir::Block &block);
-
-/// Whether anything outside its group uses the stage's result, so that it needs memory.
-bool isUsedOutside(StageOp stage);
-
-/// Whether `stage`, whose result is the next value of the carried block argument `arg`, may write over it: every other
-/// reader runs in an earlier group, and the stage itself reads each element before it writes it, outside of any
-/// reduction.
-bool canOverwrite(StageOp stage, mlir::BlockArgument arg);
 
 /// Offsets into scratch, each aligned to 64 bytes.
 class ScratchPlan {

@@ -50,7 +50,7 @@ H::Target targetOf(const GroupRequest &request) {
   if (t.arch == H::Target::X86) {
     for (auto f : {H::Target::SSE41, H::Target::AVX, H::Target::AVX2, H::Target::FMA, H::Target::F16C})
       t.set_feature(f);
-    if (request.target.vectorBits >= 512 || has("avx512f"))
+    if (request.vectorBits >= 512 || has("avx512f"))
       for (auto f : {H::Target::AVX512, H::Target::AVX512_Skylake}) t.set_feature(f);
   }
   // StrictFloat: Halide takes floats for reals otherwise, and would fold what infinities and NaN decide.
@@ -139,7 +139,7 @@ struct GroupBuilder {
         else it->second.compute_root();
       } else applySchedule(it->second, stage, schedules[i], accumulators[i], false, text);
     }
-    int64_t lanes = request.target.vectorBits / request.target.elementBits;
+    int64_t lanes = request.vectorBits / (request.compute == LINTEL_F64 ? 64 : 32);
     for (const auto &stage : expressions.stages)
       for (const H::Func &mask : stage.masks) scheduleMask(mask, stage, lanes);
     for (const auto &t : expressions.transposes) scheduleTransposed(t, lanes, text);
@@ -172,9 +172,7 @@ FailureOr<BuiltGroup> lintel::buildGroup(ModuleOp loops, const GroupRequest &req
   SmallVector<StageSchedule> schedules;
   for (StageOp stage : request.stages) {
     bool inPlace = llvm::any_of(request.outputs, [&](const GroupOutput &o) { return o.stage == stage && o.inPlace; });
-    ScheduleTarget target = request.target;
-    if (isPrecise(stage)) target.elementBits = 64;
-    auto s = scheduleOf(stage, target, inPlace);
+    auto s = scheduleOf(stage, inPlace);
     if (failed(s)) return failure();
     schedules.push_back(*s);
   }

@@ -34,7 +34,7 @@ struct GroupRequest {
   llvm::SmallVector<GroupOutput> outputs;
   std::function<TensorLayout(mlir::Value)> layoutOf; ///< of captured tensors
   lintel_dtype compute = LINTEL_F32;                 ///< f32 or f64
-  ScheduleTarget target;
+  unsigned vectorBits = 256;
   std::string triple, features; ///< LLVM's, to choose Halide's target
 };
 

@@ -127,18 +127,18 @@ StageSchedule lintel::chooseSchedule(StageOp stage, const ScheduleTarget &target
   return s;
 }
 
-FailureOr<StageSchedule> lintel::scheduleOf(StageOp stage, const ScheduleTarget &target, bool inPlace) {
-  auto attr = dyn_cast_if_present<StringAttr>(stage.getScheduleAttr());
-  if (!attr) return chooseSchedule(stage, target, inPlace);
+FailureOr<StageSchedule> lintel::scheduleOf(StageOp stage, bool inPlace) {
+  auto attr = stage.getScheduleAttr();
+  if (!attr) return stage.emitOpError("has no schedule; run attn-assign-schedule first");
   std::string why;
-  auto s = StageSchedule::parse(attr.getValue(), why);
+  auto s = StageSchedule::parse(attr.getDirectives(), why);
   if (!s) return stage.emitOpError("has a malformed schedule: ") << why;
   if (!isLegal(stage, *s, why))
-    return stage.emitOpError("has an illegal schedule '") << attr.getValue() << "': " << why;
+    return stage.emitOpError("has an illegal schedule '") << attr.getDirectives() << "': " << why;
   auto sizes = stage.getType().getSizes();
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
   if (inPlace && !s->inlined && (inner % (s->vector * s->panel) || next % s->rows))
     return stage.emitOpError("has an illegal schedule '")
-           << attr.getValue() << "': it overwrites what it reads, so its tiles must divide its axes";
+           << attr.getDirectives() << "': it overwrites what it reads, so its tiles must divide its axes";
   return *s;
 }

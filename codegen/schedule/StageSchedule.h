@@ -44,8 +44,8 @@ bool canInline(StageOp stage, std::string &reason);
 /// The schedule chosen without measurement. `inPlace`: the stage overwrites a tensor that it reads, so its tiles must
 /// divide its axes.
 StageSchedule chooseSchedule(StageOp stage, const ScheduleTarget &target, bool inPlace);
-/// The stage's schedule attribute if it has one and it is legal, else the heuristic's; a bad attribute is a diagnostic.
-mlir::FailureOr<StageSchedule> scheduleOf(StageOp stage, const ScheduleTarget &target, bool inPlace);
+/// The schedule that the stage's attribute says; a missing, malformed or illegal one is a diagnostic.
+mlir::FailureOr<StageSchedule> scheduleOf(StageOp stage, bool inPlace);
 
 } // namespace lintel
 #endif

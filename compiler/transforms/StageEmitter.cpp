@@ -27,7 +27,7 @@ Value StageEmitter::index(int64_t x) { return arith::ConstantIndexOp::create(bui
 Value StageEmitter::stage(StringRef name, ArrayRef<StringRef> axes, ArrayRef<int64_t> sizes, Body body, Value init) {
   auto type = RealType::get(builder.getContext(), sizes);
   auto op = StageOp::create(builder, loc, type, builder.getStringAttr(name), builder.getStrArrayAttr(axes), init,
-                            builder.getI64IntegerAttr(0), Attribute());
+                            builder.getI64IntegerAttr(0), ScheduleAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block &block = op.getBody().emplaceBlock();
   SmallVector<Value> indices;

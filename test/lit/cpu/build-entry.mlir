@@ -1,4 +1,5 @@
 // RUN: lintel-opt %s --lintel-cpu | FileCheck %s
+// The pipeline ends in --lintel-build-entry, which needs all else lowered.
 
 // The body's arguments carry the alias facts; inputs are read-only, states promise nothing.
 // CHECK-LABEL: llvm.func internal @body(

@@ -1,0 +1,45 @@
+#include "codegen/schedule/StageUse.h"
+
+using namespace mlir;
+using namespace lintel;
+
+bool lintel::isUsedOutside(StageOp stage) {
+  return llvm::any_of(stage->getUsers(), [&](Operation *user) {
+    auto in = dyn_cast<StageOp>(user);
+    if (!in) in = user->getParentOfType<StageOp>();
+    return !in || in->getBlock() != stage->getBlock() || in.getGroup() != stage.getGroup();
+  });
+}
+
+bool lintel::canOverwrite(StageOp stage, BlockArgument arg) {
+  if (stage.getType() != arg.getType() || stage.getInit()) return false;
+  for (OpOperand &use : arg.getUses()) {
+    Operation *user = use.getOwner();
+    Operation *top = stage->getBlock()->findAncestorOpInBlock(*user);
+    if (!top) return false;
+    if (top == stage) {
+      auto at = dyn_cast<AtOp>(user);
+      if (!at || at->getParentOp() != stage || !llvm::equal(at.getIndices(), stage.getBody().getArguments()))
+        return false;
+      continue;
+    }
+    auto other = dyn_cast<StageOp>(top);
+    if (other ? other.getGroup() >= stage.getGroup() : !top->isBeforeInBlock(stage)) return false;
+  }
+  return true;
+}
+
+BlockArgument lintel::overwrittenBy(StageOp stage) {
+  Block *block = stage->getBlock();
+  if (!isa<ScanOp, PairsOp>(block->getParentOp())) return {};
+  for (auto [k, v] : llvm::enumerate(block->getTerminator()->getOperands())) {
+    BlockArgument arg = block->getArgument(k + 1); // behind the loop's index
+    if (v == stage.getResult() && canOverwrite(stage, arg)) return arg;
+  }
+  return {};
+}
+
+bool lintel::isInPlace(StageOp stage) {
+  BlockArgument arg = overwrittenBy(stage);
+  return arg && llvm::any_of(arg.getUsers(), [&](Operation *user) { return user->getParentOp() == stage; });
+}

@@ -1,0 +1,25 @@
+//===- StageUse.h - who uses a stage's result, and what it may overwrite --===//
+#ifndef LINTEL_CODEGEN_SCHEDULE_STAGEUSE_H
+#define LINTEL_CODEGEN_SCHEDULE_STAGEUSE_H
+
+#include "dialect/AttnDialect.h"
+
+namespace lintel {
+
+/// Whether anything outside its group uses the stage's result, so that it needs memory.
+bool isUsedOutside(StageOp stage);
+
+/// Whether `stage`, whose result is the next value of the carried block argument `arg`, may write over it: every other
+/// reader runs in an earlier group, and the stage itself reads each element before it writes it, outside of any
+/// reduction.
+bool canOverwrite(StageOp stage, mlir::BlockArgument arg);
+
+/// The carried argument of the loop around `stage` whose memory the stage's result takes; null where it takes none.
+mlir::BlockArgument overwrittenBy(StageOp stage);
+
+/// Whether the stage overwrites what it reads itself: its tiles must then divide its axes, since the overlap of a last
+/// tile would be added twice.
+bool isInPlace(StageOp stage);
+
+} // namespace lintel
+#endif
