@@ -19,7 +19,7 @@ struct LoopsRequest {
   KernelOp kernel; ///< after attn-fuse-stages
   lintel_dtype dtype = LINTEL_F32;
   CpuTarget target;
-  std::string entry; ///< symbol of the C entry
+  std::string entry;                  ///< symbol of the C entry
   std::string schedule, scheduleName; ///< text and name of a .sched file; empty: the heuristic's
 };
 

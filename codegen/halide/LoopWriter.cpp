@@ -177,8 +177,8 @@ bool LoopWriter::isPartial(Value t) {
   return !scan || scan.getMode() == ScanMode::Blocks;
 }
 
-/// Asks for the lines of the chunk behind the one at `base`: its rows lie apart, where the processor does not foresee them, and what a chunk costs beyond the
-/// caches is their latency. Asking past the end of an array is harmless.
+/// Asks for the lines of the chunk behind the one at `base`: its rows lie apart, where the processor does not foresee
+/// them, and what a chunk costs beyond the caches is their latency. Asking past the end of an array is harmless.
 void LoopWriter::prefetchRows(Value base, Value step, int64_t rows, int64_t elements, bool write) {
   int64_t line = 64 / (cast<MemRefType>(base.getType()).getElementTypeBitWidth() / 8);
   if (rows * ((elements + line - 1) / line) > 512) return; // more than can be under way

@@ -364,7 +364,7 @@ H::Expr StageExpressions::reduce(Value v, Scope &scope) {
 void StageExpressions::build(StageOp op) {
   current = stages.size();
   type = stageType(op);
-  stages.push_back({op, H::Func(op.getName().str()), {}, {}, {}});
+  stages.push_back({op, H::Func(op.getName().str()), {}, {}, {}, {}});
   Scope scope;
   Block &body = op.getBody().front();
   unsigned rank = op.getType().getRank();

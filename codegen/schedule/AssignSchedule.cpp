@@ -11,12 +11,13 @@ namespace lintel {
 using namespace mlir;
 using namespace lintel;
 
-std::optional<llvm::StringMap<StageSchedule>> lintel::parseScheduleFile(StringRef text, StringRef name, std::string &error) {
+std::optional<llvm::StringMap<StageSchedule>> lintel::parseScheduleFile(StringRef text, StringRef name,
+                                                                        std::string &error) {
   llvm::StringMap<StageSchedule> schedules;
   SmallVector<StringRef> lines;
   text.split(lines, '\n');
-  for (auto [n, line] : llvm::enumerate(lines)) {
-    StringRef content = line.split("//").first.trim();
+  for (size_t n = 0; n < lines.size(); ++n) {
+    StringRef content = lines[n].split("//").first.trim();
     if (content.empty()) continue;
     auto fail = [&](const Twine &what) {
       error = (name + ":" + Twine(n + 1) + ": " + what).str();
@@ -24,33 +25,42 @@ std::optional<llvm::StringMap<StageSchedule>> lintel::parseScheduleFile(StringRe
     };
     auto [stage, directives] = content.split(':');
     stage = stage.trim();
-    if (stage.empty() || directives.trim().empty()) return fail("expected 'STAGE: DIRECTIVES', found '" + content + "'");
+    if (stage.empty() || directives.trim().empty())
+      return fail("expected 'STAGE: DIRECTIVES', found '" + content + "'");
     std::string why;
     auto schedule = StageSchedule::parse(directives, why);
     if (!schedule) return fail(why);
-    if (!schedules.try_emplace(stage, *schedule).second) return fail("expected each stage once, found '" + stage + "' again");
+    if (!schedules.try_emplace(stage, *schedule).second)
+      return fail("expected each stage once, found '" + stage + "' again");
   }
   return schedules;
 }
 
-LogicalResult lintel::assignSchedules(KernelOp kernel, const ScheduleTarget &target, const llvm::StringMap<StageSchedule> &given) {
+LogicalResult lintel::assignSchedules(KernelOp kernel, const ScheduleTarget &target,
+                                      const llvm::StringMap<StageSchedule> &given) {
   llvm::StringSet<> used;
   SmallVector<StageOp> stages;
   kernel.walk([&](StageOp stage) { stages.push_back(stage); });
   for (StageOp stage : stages) {
     ScheduleTarget own = target;
-    if (auto precision = stage->getAttrOfType<StringAttr>("precision"); precision && precision.getValue() == "f64") own.elementBits = 64;
+    if (auto precision = stage->getAttrOfType<StringAttr>("precision"); precision && precision.getValue() == "f64")
+      own.elementBits = 64;
     bool inPlace = isInPlace(stage);
     auto it = given.find(stage.getName());
-    if (it != given.end()) used.insert(stage.getName());
-    if (it != given.end() && !stage.getScheduleAttr()) stage.setScheduleAttr(ScheduleAttr::get(kernel.getContext(), it->second.str()));
+    if (it != given.end() && !stage.getScheduleAttr()) {
+      // The first stage of the name is meant; its smaller twins (of the steps left over) take what is legal for them.
+      std::string why;
+      if (used.insert(stage.getName()).second || isLegal(stage, it->second, inPlace, why))
+        stage.setScheduleAttr(ScheduleAttr::get(kernel.getContext(), it->second.str()));
+    }
     if (!stage.getScheduleAttr())
       stage.setScheduleAttr(ScheduleAttr::get(kernel.getContext(), chooseSchedule(stage, own, inPlace).str()));
     if (failed(scheduleOf(stage, inPlace))) return failure();
   }
   for (auto &entry : given)
     if (!used.contains(entry.getKey())) {
-      InFlightDiagnostic diag = kernel.emitError("the schedule names a stage '") << entry.getKey() << "' that the kernel does not have; it has";
+      InFlightDiagnostic diag = kernel.emitError("the schedule names a stage '")
+                                << entry.getKey() << "' that the kernel does not have; it has";
       llvm::StringSet<> seen;
       for (StageOp stage : stages)
         if (seen.insert(stage.getName()).second) diag << " " << stage.getName();
@@ -63,7 +73,9 @@ std::string lintel::scheduleText(KernelOp kernel) {
   std::string text;
   llvm::StringSet<> seen;
   kernel.walk([&](StageOp stage) {
-    std::string line = (stage.getName() + ": " + (stage.getScheduleAttr() ? stage.getScheduleAttr().getDirectives() : StringRef("?"))).str();
+    std::string line =
+        (stage.getName() + ": " + (stage.getScheduleAttr() ? stage.getScheduleAttr().getDirectives() : StringRef("?")))
+            .str();
     // Stages of one name (the chunk's, the rest's) have schedules of their own; the first is shown.
     if (seen.insert(stage.getName()).second) text += line + "\n";
   });

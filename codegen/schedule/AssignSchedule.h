@@ -1,7 +1,8 @@
 //===- AssignSchedule.h - schedules onto kernels --------------------------===//
 //
-// A .sched file has a line for each stage name: `NAME: DIRECTIVES` (StageSchedule.h); `//` starts a comment. It applies to all stages of that name in the
-// kernel; a name that no stage has is an error.
+// A .sched file has a line for each stage name: `NAME: DIRECTIVES` (StageSchedule.h); `//` starts a comment. It applies
+// to the first stage of that name in the kernel, where it must be legal, and to others of the name where it is; a name
+// that no stage has is an error.
 //===----------------------------------------------------------------------===//
 #ifndef LINTEL_CODEGEN_SCHEDULE_ASSIGNSCHEDULE_H
 #define LINTEL_CODEGEN_SCHEDULE_ASSIGNSCHEDULE_H
@@ -17,10 +18,13 @@ namespace lintel {
 #include "codegen/schedule/Passes.h.inc"
 
 /// Stage name to schedule. On failure nothing, and `error` has file, line, what was expected and found.
-std::optional<llvm::StringMap<StageSchedule>> parseScheduleFile(llvm::StringRef text, llvm::StringRef name, std::string &error);
+std::optional<llvm::StringMap<StageSchedule>> parseScheduleFile(llvm::StringRef text, llvm::StringRef name,
+                                                                std::string &error);
 
-/// Gives each stage without a schedule the one of `given` or else the heuristic's. Errors: illegal schedules, names in `given` that no stage has.
-mlir::LogicalResult assignSchedules(KernelOp kernel, const ScheduleTarget &target, const llvm::StringMap<StageSchedule> &given);
+/// Gives each stage without a schedule the one of `given` or else the heuristic's. Errors: illegal schedules, names in
+/// `given` that no stage has.
+mlir::LogicalResult assignSchedules(KernelOp kernel, const ScheduleTarget &target,
+                                    const llvm::StringMap<StageSchedule> &given);
 
 /// The schedules of a kernel as a .sched file.
 std::string scheduleText(KernelOp kernel);

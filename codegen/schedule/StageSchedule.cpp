@@ -83,7 +83,7 @@ bool lintel::canInline(StageOp stage, std::string &reason) {
   return true;
 }
 
-bool lintel::isLegal(StageOp stage, const StageSchedule &s, std::string &reason) {
+bool lintel::isLegal(StageOp stage, const StageSchedule &s, bool inPlace, std::string &reason) {
   if (s.inlined) return canInline(stage, reason);
   auto sizes = stage.getType().getSizes();
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
@@ -98,6 +98,8 @@ bool lintel::isLegal(StageOp stage, const StageSchedule &s, std::string &reason)
   if (s.vector * s.panel * s.rows > 4096)
     return reason = "expected at most 4096 elements in registers, found " + std::to_string(s.vector * s.panel * s.rows),
            false;
+  if (inPlace && (inner % (s.vector * s.panel) || next % s.rows))
+    return reason = "it overwrites what it reads, so its tiles must divide its axes", false;
   return true;
 }
 
@@ -133,12 +135,7 @@ FailureOr<StageSchedule> lintel::scheduleOf(StageOp stage, bool inPlace) {
   std::string why;
   auto s = StageSchedule::parse(attr.getDirectives(), why);
   if (!s) return stage.emitOpError("has a malformed schedule: ") << why;
-  if (!isLegal(stage, *s, why))
+  if (!isLegal(stage, *s, inPlace, why))
     return stage.emitOpError("has an illegal schedule '") << attr.getDirectives() << "': " << why;
-  auto sizes = stage.getType().getSizes();
-  int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
-  if (inPlace && !s->inlined && (inner % (s->vector * s->panel) || next % s->rows))
-    return stage.emitOpError("has an illegal schedule '")
-           << attr.getDirectives() << "': it overwrites what it reads, so its tiles must divide its axes";
   return *s;
 }

@@ -38,7 +38,7 @@ struct ScheduleTarget {
 };
 
 /// Whether `schedule` can be applied to `stage`; if not, `reason` says why.
-bool isLegal(StageOp stage, const StageSchedule &schedule, std::string &reason);
+bool isLegal(StageOp stage, const StageSchedule &schedule, bool inPlace, std::string &reason);
 /// Whether a stage may be written into its user.
 bool canInline(StageOp stage, std::string &reason);
 /// The schedule chosen without measurement. `inPlace`: the stage overwrites a tensor that it reads, so its tiles must

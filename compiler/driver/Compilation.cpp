@@ -60,7 +60,7 @@ static Error runPasses(mlir::ModuleOp module, function_ref<void(mlir::PassManage
 }
 
 Expected<OwnedModule> lintel::deriveForms(const SpecFile &file, const OperatorInfo &op, const Dimensions &dimensions,
-                                     int64_t chunk) {
+                                          int64_t chunk) {
   OwnedModule module = isolate(file, op);
   FormOptions options = formOptions(dimensions);
   options.chunk = chunk;
@@ -70,7 +70,7 @@ Expected<OwnedModule> lintel::deriveForms(const SpecFile &file, const OperatorIn
 }
 
 Expected<OwnedModule> lintel::buildForm(const SpecFile &file, const OperatorInfo &op, const CompileOptions &options,
-                                   const FormRequest &request) {
+                                        const FormRequest &request) {
   OwnedModule module = isolate(file, op);
   FormOptions form = formOptions(options.dimensions);
   form.form = request.form;
@@ -82,7 +82,7 @@ Expected<OwnedModule> lintel::buildForm(const SpecFile &file, const OperatorInfo
 }
 
 Expected<OwnedModule> lintel::buildKernel(const SpecFile &file, const OperatorInfo &op, const CompileOptions &options,
-                                     const FormRequest &request) {
+                                          const FormRequest &request) {
   auto module = buildForm(file, op, options, request);
   if (!module) return module.takeError();
   if (Error e = runPasses(**module, [](mlir::PassManager &passes) { buildKernelPipeline(passes); }))
@@ -133,11 +133,12 @@ static Expected<KernelOp> onlyKernel(mlir::ModuleOp module) {
   return createStringError("the pipeline left no kernel");
 }
 
-static Expected<LoopsResult> lowerKernel(KernelOp kernel, lintel_dtype dtype, const CpuTarget &target,
-                                         const std::string &entry) {
+static Expected<LoopsResult> lowerKernel(KernelOp kernel, const FormRequest &form, lintel_dtype dtype,
+                                         const CpuTarget &target, const std::string &entry) {
   DiagnosticCollector diagnostics(*kernel.getContext());
   LoopsRequest request;
   request.kernel = kernel, request.dtype = dtype, request.target = target, request.entry = entry;
+  request.schedule = form.schedule, request.scheduleName = form.scheduleName;
   auto result = lowerKernelToLoops(request);
   if (failed(result)) return diagnostics.takeError("the kernel could not be lowered to loops");
   return std::move(*result);
@@ -200,7 +201,7 @@ Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const O
       std::string entry = variantSymbol(result.description.symbol, form, chunk, target.name);
       if (llvm::any_of(result.description.variants, [&](const VariantDescription &v) { return v.symbol == entry; }))
         continue; // two requests that come to the same
-      auto loops = lowerKernel(*kernel, options.dtype, target, entry);
+      auto loops = lowerKernel(*kernel, requests[i], options.dtype, target, entry);
       if (!loops) return loops.takeError();
       VariantDescription variant;
       variant.form = form, variant.chunk = chunk, variant.target = target.name, variant.features = target.abiFeatures;
@@ -257,7 +258,7 @@ Expected<std::string> lintel::emitLevel(const SpecFile &file, const OperatorInfo
     if (!kernel) return kernel.takeError();
     std::string symbol = kernelSymbol(op.name, options.dimensions, options.dtype);
     int64_t chunk = kernel->getForm() == "recurrent" ? 1 : static_cast<int64_t>(kernel->getChunk());
-    auto loops = lowerKernel(*kernel, options.dtype, targets->front(),
+    auto loops = lowerKernel(*kernel, options.form, options.dtype, targets->front(),
                              variantSymbol(symbol, kernel->getForm().str(), chunk, targets->front().name));
     if (!loops) return loops.takeError();
     return level == Level::Halide ? loops->halide : printed(*loops->loops);

@@ -77,6 +77,8 @@ Expected<std::unique_ptr<SpecFile>> SpecFile::parse(StringRef text, StringRef na
   registry.insert<AttnDialect>();
   registerCpuDialects(registry);
   result->ownContext = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  // The place in the spec says where; a dump of the IR does not help its author.
+  result->ownContext->printOpOnDiagnostic(false);
   result->ownContext->loadAllAvailableDialects();
   DiagnosticCollector collector(*result->ownContext);
   result->module = frontend::buildSpecs(*result->file, *result->ownContext);

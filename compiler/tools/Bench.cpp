@@ -39,7 +39,9 @@ public:
     BenchmarkRequest request;
     request.threads = static_cast<int>(threads);
     request.compile.dtype = dtype->value_or(LINTEL_F32);
-    request.compile.form = {code.form, code.chunk};
+    auto form = code.request();
+    if (!form) return form.takeError();
+    request.compile.form = *form;
     request.compile.targets = {target};
     if (Error e = readShape(**op, request)) return std::move(e);
     auto result = benchmarkOperator(**file, **op, request);

@@ -46,7 +46,10 @@ public:
     }
     CompileOptions options;
     options.dtype = dtype->value_or(LINTEL_F32);
-    options.form = {form(), code.chunk};
+    auto request = code.request();
+    if (!request) return request.takeError();
+    options.form = *request;
+    options.form.form = form();
     options.decode = form() == "auto";
     if (!target.empty()) options.targets.assign(target.begin(), target.end());
     if (Error e = checkTargets(options.targets)) return std::move(e);

@@ -131,7 +131,9 @@ private:
     CompileOptions options;
     options.dimensions = arrays.dimensions;
     options.dtype = arrays.dtype;
-    options.form = {code.form, code.chunk};
+    auto request = code.request();
+    if (!request) return request.takeError();
+    options.form = *request;
     options.decode = false;
     options.targets = {target};
     auto compiled = compileOperator(file, op, options);

@@ -1,5 +1,6 @@
 #include "compiler/tools/Tool.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Threading.h"
 
 using namespace llvm;
@@ -24,6 +25,8 @@ CodeOptions::CodeOptions(Subcommand &c)
                 cl::cat(c.category)),
       form("form", cl::desc("auto (default), recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
            cl::init("auto"), cl::sub(c.sub), cl::cat(c.category)),
+      schedule("schedule", cl::desc("a .sched file: how the stages of the form are computed"), cl::value_desc("FILE"),
+               cl::sub(c.sub), cl::cat(c.category)),
       chunk("chunk", cl::desc("steps a chunk; 0 (default) chooses"), cl::value_desc("N"), cl::init(0), cl::sub(c.sub),
             cl::cat(c.category)) {}
 
@@ -65,6 +68,21 @@ Error CodeOptions::check() const {
   if (chunk < 0 || chunk > 4096)
     return createStringError("expected a chunk of 1 to 4096 steps, or 0 to choose one, found %lld", chunk.getValue());
   return Error::success();
+}
+
+Expected<FormRequest> CodeOptions::request() const {
+  FormRequest request{form, chunk, {}, {}};
+  if (schedule.empty()) return request;
+  auto buffer = MemoryBuffer::getFile(schedule, /*IsText=*/true);
+  if (!buffer)
+    return createStringError("cannot read the schedule '%s': %s", schedule.c_str(),
+                             buffer.getError().message().c_str());
+  request.schedule = (*buffer)->getBuffer().str();
+  if (StringRef(request.schedule).trim().empty())
+    return createStringError("expected 'STAGE: DIRECTIVES' lines in the schedule '%s', found nothing",
+                             schedule.c_str());
+  request.scheduleName = schedule;
+  return request;
 }
 
 int tools::defaultThreads() { return std::clamp(llvm::get_physical_cores(), 1, 1024); }

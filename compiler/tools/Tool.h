@@ -4,6 +4,7 @@
 #define LINTEL_COMPILER_TOOLS_TOOL_H
 
 #include "compiler/driver/Arrays.h"
+#include "compiler/driver/Compilation.h"
 #include "llvm/Support/CommandLine.h"
 #include <memory>
 #include <optional>
@@ -45,16 +46,18 @@ struct SpecOptions {
   llvm::Expected<std::vector<const OperatorInfo *>> select(const SpecFile &file) const;
 };
 
-/// --dtype, --target, --form and --chunk.
+/// --dtype, --form, --chunk and --schedule.
 struct CodeOptions {
   explicit CodeOptions(Subcommand &command);
-  llvm::cl::opt<std::string> dtypeName, form;
+  llvm::cl::opt<std::string> dtypeName, form, schedule;
   llvm::cl::opt<long long> chunk;
 
   /// Nothing where the option is not given.
   llvm::Expected<std::optional<lintel_dtype>> dtype() const;
   /// Checks --form and --chunk.
   llvm::Error check() const;
+  /// What they ask for; reads the schedule.
+  llvm::Expected<FormRequest> request() const;
 };
 
 /// Nothing for an empty text.

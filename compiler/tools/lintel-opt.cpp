@@ -1,5 +1,6 @@
 // lintel-opt: runs any pass or pipeline on IR given as text; every phase's IR parses here.
 #include "codegen/cpu/CpuLowering.h"
+#include "codegen/schedule/AssignSchedule.h"
 #include "compiler/pipelines/Pipelines.h"
 #include "compiler/transforms/Passes.h"
 #include "mlir/Pass/PassOptions.h"
@@ -29,6 +30,7 @@ int main(int argc, char **argv) {
   lintel::registerCpuDialects(registry);
   mlir::registerTransformsPasses();
   lintel::registerLintelTransformsPasses();
+  lintel::registerLintelSchedulePasses();
   lintel::registerCpuPasses();
   mlir::PassPipelineRegistration<PipelineOptions> derive(
       "lintel-derive", "specs to all their forms",

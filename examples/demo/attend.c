@@ -95,7 +95,8 @@ int main(int argc, char **argv) {
     fflush(stdout);
   }
   file = fopen(argv[3], "wb");
-  if (!file || fwrite(out, sizeof(float), elements(view(kernel->out, NULL, steps, heads)), file) == 0 || fclose(file) != 0)
+  if (!file || fwrite(out, sizeof(float), elements(view(kernel->out, NULL, steps, heads)), file) == 0 ||
+      fclose(file) != 0)
     stop(argv[3], "cannot be written");
   for (i = 0; i < kernel->num_inputs; ++i) free(data[i]);
   free(out);
