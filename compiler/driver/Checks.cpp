@@ -67,6 +67,12 @@ public:
       : file(file), op(op), options(options), onRow(onRow) {}
 
   Expected<CheckReport> run() {
+    if (options.arrays) {
+      auto forms = deriveForms(file, op, options.arrays->dimensions);
+      if (!forms) return forms.takeError();
+      if (Error e = checkAt(**forms, options.arrays->dimensions, options.arrays->dtype, true)) return std::move(e);
+      return std::move(report);
+    }
     struct Plan {
       lintel_dtype dtype;
       ArrayRef<int64_t> sizes;
@@ -171,6 +177,16 @@ private:
       return createStringError("operator '%s' has no %s form", op.name.c_str(), options.form.c_str());
     SmallVector<InputUse> uses = inputUses(mlir::cast<SpecOp>(spec));
     std::vector<PreparedCase> prepared;
+    if (options.arrays) {
+      report.warnings = decayWarnings(op, uses, *options.arrays);
+      auto arrays = cutArrays(op, *options.arrays, 0, options.arrays->steps, {});
+      if (!arrays) return arrays.takeError();
+      arrays->lengths = options.arrays->lengths;
+      auto reference = makeReference(spec, op, *arrays);
+      if (!reference) return reference.takeError();
+      prepared.push_back({"given arrays", std::move(*arrays), std::move(*reference)});
+      return checkVariants(requests, dimensions, dtype, prepared, nullptr);
+    }
     for (const Case &from : cases(dimensions, dtype, uses, full)) {
       auto one = prepare(spec, from, uses);
       if (!one) return one.takeError();
@@ -185,6 +201,11 @@ private:
       if (!one) return one.takeError();
       split = std::move(*one);
     }
+    return checkVariants(requests, dimensions, dtype, prepared, split ? &*split : nullptr);
+  }
+
+  Error checkVariants(ArrayRef<FormRequest> requests, const Dimensions &dimensions, lintel_dtype dtype,
+                      ArrayRef<PreparedCase> prepared, const PreparedCase *split) {
     for (const FormRequest &request : requests) {
       CheckRow row;
       row.dtype = dtype, row.form = request.form, row.chunk = std::max<int64_t>(request.chunk, 1);
@@ -192,7 +213,7 @@ private:
       CompileOptions compile;
       compile.dimensions = dimensions, compile.dtype = dtype, compile.variants = {request};
       compile.targets = {options.target};
-      checkVariant(compile, prepared, split ? &*split : nullptr, row);
+      checkVariant(compile, prepared, split, row);
       onRow(row);
       report.rows.push_back(std::move(row));
     }

@@ -13,6 +13,7 @@ struct CheckOptions {
   std::string form;                  // only this one; empty: all
   std::string target = "native";
   uint64_t seed = 1;
+  const BoundArrays *arrays = nullptr; // check on these alone
 };
 
 /// One variant over all its cases.
@@ -28,7 +29,8 @@ struct CheckRow {
 
 struct CheckReport {
   std::vector<CheckRow> rows;
-  std::vector<std::string> notes; // what could not be checked, and why
+  std::vector<std::string> notes;    // what could not be checked, and why
+  std::vector<std::string> warnings; // about the arrays given
   bool ok() const {
     return llvm::all_of(rows, [](const CheckRow &row) { return row.failures.empty(); });
   }

@@ -20,6 +20,10 @@ public:
              cl::sub(sub), cl::cat(category)),
         target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
                cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
+        inputs("in", cl::desc("check on these arrays instead of random ones; may be repeated"),
+               cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
+        initial("initial", cl::desc("a state before the first step of these arrays; may be repeated"),
+                cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
         seed("seed", cl::desc("of the random inputs (default 1)"), cl::value_desc("N"), cl::init(1), cl::sub(sub),
              cl::cat(category)) {}
 
@@ -43,6 +47,15 @@ public:
     if (!file) return file.takeError();
     auto operators = spec.select(**file);
     if (!operators) return operators.takeError();
+    if (!inputs.empty() && operators->size() > 1)
+      return createStringError("expected one operator for --in, found %zu; choose one by --op NAME", operators->size());
+    std::optional<BoundArrays> arrays;
+    if (!inputs.empty()) {
+      auto bound = readInputs(*operators->front(), options);
+      if (!bound) return bound.takeError();
+      arrays = std::move(*bound);
+      options.arrays = &*arrays;
+    }
     bool ok = true;
     for (const OperatorInfo *op : *operators) {
       auto one = checkOne(**file, *op, options);
@@ -53,6 +66,18 @@ public:
   }
 
 private:
+  Expected<BoundArrays> readInputs(const OperatorInfo &op, const CheckOptions &options) {
+    ArraysRequest request;
+    request.dimensions = options.dimensions, request.dtype = options.dtype;
+    auto in = readArrays("in", inputs, options.dtype);
+    if (!in) return in.takeError();
+    request.inputs = std::move(*in);
+    auto before = readArrays("initial", initial, options.dtype);
+    if (!before) return before.takeError();
+    request.initial = std::move(*before);
+    return bindArrays(op, std::move(request));
+  }
+
   Expected<bool> checkOne(const SpecFile &file, const OperatorInfo &op, const CheckOptions &options) {
     outs() << "operator " << op.name << "\n"
            << formatv("  {0,-5} {1,-24} {2,-10} {3,5} {4,6} {5,9} {6,9}  {7}\n", "dtype", "dimensions", "form", "chunk",
@@ -65,6 +90,7 @@ private:
       outs().flush();
     });
     if (!report) return report.takeError();
+    for (const std::string &warning : report->warnings) outs() << "  warning: " << warning << "\n";
     for (const std::string &note : report->notes) outs() << "  note: " << note << "\n";
     unsigned runs = 0, failed = 0;
     for (const CheckRow &row : report->rows) runs += row.cases, failed += !row.failures.empty();
@@ -74,6 +100,7 @@ private:
 
   SpecOptions spec;
   cl::opt<std::string> dtypeName, form, target;
+  cl::list<std::string> inputs, initial;
   cl::opt<unsigned long long> seed;
 };
 

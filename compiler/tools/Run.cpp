@@ -63,21 +63,6 @@ public:
   }
 
 private:
-  Expected<std::vector<NamedArray>> read(StringRef option, ArrayRef<std::string> texts,
-                                         std::optional<lintel_dtype> dtype) {
-    std::vector<NamedArray> result;
-    for (const std::string &text : texts) {
-      auto assignment = parseAssignment(option, text);
-      if (!assignment) return assignment.takeError();
-      NpyReadOptions options;
-      options.uint16IsBf16 = dtype == LINTEL_BF16;
-      auto array = readNpy(assignment->second, options);
-      if (!array) return array.takeError();
-      result.push_back({assignment->first, std::move(*array)});
-    }
-    return std::move(result);
-  }
-
   Error fill(ArraysRequest &request) {
     auto dims = parseDimensions(spec.dims);
     if (!dims) return dims.takeError();
@@ -88,10 +73,10 @@ private:
       if (!list) return list.takeError();
       request.lengths = std::move(*list);
     }
-    auto in = read("in", inputs, request.dtype);
+    auto in = readArrays("in", inputs, request.dtype);
     if (!in) return in.takeError();
     request.inputs = std::move(*in);
-    auto before = read("initial", initial, request.dtype);
+    auto before = readArrays("initial", initial, request.dtype);
     if (!before) return before.takeError();
     request.initial = std::move(*before);
     return Error::success();

@@ -99,6 +99,21 @@ Expected<std::pair<std::string, std::string>> tools::parseAssignment(StringRef o
   return std::make_pair(name.str(), file.str());
 }
 
+Expected<std::vector<NamedArray>> tools::readArrays(StringRef option, ArrayRef<std::string> texts,
+                                                    std::optional<lintel_dtype> dtype) {
+  std::vector<NamedArray> result;
+  for (const std::string &text : texts) {
+    auto assignment = parseAssignment(option, text);
+    if (!assignment) return assignment.takeError();
+    NpyReadOptions options;
+    options.uint16IsBf16 = dtype == LINTEL_BF16;
+    auto array = readNpy(assignment->second, options);
+    if (!array) return array.takeError();
+    result.push_back({assignment->first, std::move(*array)});
+  }
+  return std::move(result);
+}
+
 Expected<std::vector<int64_t>> tools::parseList(StringRef option, StringRef text) {
   std::vector<int64_t> result;
   if (text.empty()) return result;

@@ -69,6 +69,9 @@ llvm::Error checkThreads(long long threads);
 
 /// "NAME=FILE"
 llvm::Expected<std::pair<std::string, std::string>> parseAssignment(llvm::StringRef option, llvm::StringRef text);
+/// The arrays of "NAME=FILE" texts. '<u2' counts as bfloat16 where that is the dtype asked for.
+llvm::Expected<std::vector<NamedArray>> readArrays(llvm::StringRef option, llvm::ArrayRef<std::string> texts,
+                                                   std::optional<lintel_dtype> dtype);
 /// "1,2,3"; nothing between the commas is an error, an empty text is an empty list.
 llvm::Expected<std::vector<int64_t>> parseList(llvm::StringRef option, llvm::StringRef text);
 

@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   commands.push_back(makeCheck());
   commands.push_back(makeExplain());
   commands.push_back(makeBench());
+  cl::SetVersionPrinter([](raw_ostream &os) { os << "lintel " LINTEL_VERSION "\n"; });
   // LLVM's own options are not ours to offer.
   cl::OptionCategory none("lintel");
   cl::HideUnrelatedOptions(none);

@@ -29,11 +29,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TEXT = "/usr/share/common-licenses/GPL-3"
 HEADS = 2
-DRAWS = 4  # of random features, for the error against softmax
+DRAWS = 3  # of random features, for the error against softmax
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
-# Largest difference over the root mean square of the result, for kernels that compute in f32 on sums of up to 35,000
-# terms. Rounding alone is about 1e-6; FAVOR+ exponentiates sums of about 10, which costs ten times that.
-BOUND = 1e-4
+# Largest difference over the root mean square of the result. The kernels sum in f32; late outputs are averages of up to
+# 35,000 values that nearly cancel, so rounding of about 1e-7 of the terms shows as up to 1e-4 of the result.
+BOUND = 2e-4
 
 
 class Operator:
@@ -184,7 +184,7 @@ class Demo:
             raise RuntimeError("the C program ended with status %d: %s" % (process.returncode, said))
         found = np.fromfile(result, dtype=np.float32).reshape(out.shape)
         same = np.array_equal(found.view(np.uint32), out.astype(np.float32).view(np.uint32))
-        self.check(operator, "C program against lintel run, bits that differ" if same else "C program against lintel run",
+        self.check(operator, "C program against lintel run, bit by bit" if same else "C program against lintel run",
                    0.0 if same else largest(found, out), 0.0)
         if operator.good:
             operator.seconds = seconds

@@ -74,33 +74,38 @@ def decays(heads):
 def direct(operator, arrays, rows):
     """out [1, rows, heads, WIDTH] at the given steps, as sums over all steps up to each."""
     q, k, v = (arrays[name][0].astype(np.float64) for name in ("q", "k", "v"))
+    rows = np.asarray(rows)
+    seen = np.arange(len(k)) <= rows[:, None]
     out = np.zeros((1, len(rows)) + v.shape[1:])
     for head in range(v.shape[1]):
-        for at, t in enumerate(rows):
-            weight = WEIGHTS[operator](q[t, head], k[: t + 1, head], arrays, head)
-            if operator != "retnet":
-                weight = weight / weight.sum()
-            out[0, at, head] = weight @ v[: t + 1, head]
+        weight = np.where(seen, WEIGHTS[operator](q[rows, head], k[:, head], rows, arrays, head), 0)
+        if operator != "retnet":
+            weight /= weight.sum(axis=1, keepdims=True)
+        out[0, :, head] = weight @ v[:, head]
     return out
 
 
-def _softmax(q, k, arrays, head):
-    return np.exp(k @ q / np.sqrt(WIDTH))
+# Each gives the weights [rows, T] of all keys, also of later ones.
+def _softmax(q, k, rows, arrays, head):
+    return np.exp(q @ k.T / np.sqrt(WIDTH))
 
 
-def _elu(q, k, arrays, head):
+def _elu(q, k, rows, arrays, head):
     phi = lambda x: np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
-    return phi(k) @ phi(q)
+    return phi(q) @ phi(k).T
 
 
-def _favor(q, k, arrays, head):
-    omega = arrays["omega"].astype(np.float64)
-    phi = lambda x: np.exp((x * WIDTH**-0.25) @ omega.T - (x * x).sum(axis=-1, keepdims=True) / np.sqrt(WIDTH) / 2)
-    return phi(k) @ phi(q)
+def _favor(q, k, rows, arrays, head):
+    weight = 0
+    for omega in np.array_split(arrays["omega"].astype(np.float64), max(1, len(arrays["omega"]) // 128)):
+        phi = lambda x: np.exp((x * WIDTH**-0.25) @ omega.T - (x * x).sum(axis=-1, keepdims=True) / np.sqrt(WIDTH) / 2)
+        weight = weight + phi(q) @ phi(k).T
+    return weight
 
 
-def _retnet(q, k, arrays, head):
-    return (k @ q) / np.sqrt(WIDTH) * arrays["gamma"].astype(np.float64)[head] ** np.arange(len(k) - 1, -1, -1)
+def _retnet(q, k, rows, arrays, head):
+    age = np.maximum(rows[:, None] - np.arange(len(k)), 0)
+    return (q @ k.T) / np.sqrt(WIDTH) * arrays["gamma"].astype(np.float64)[head] ** age
 
 
 WEIGHTS = {"softmax": _softmax, "elu": _elu, "favor": _favor, "retnet": _retnet}
@@ -108,6 +113,7 @@ WEIGHTS = {"softmax": _softmax, "elu": _elu, "favor": _favor, "retnet": _retnet}
 
 def keys_that_share(arrays, t, head=0):
     """How many keys share softmax's weight at step t: the exponential of its entropy."""
-    weight = _softmax(arrays["q"][0, t, head].astype(np.float64), arrays["k"][0, : t + 1, head].astype(np.float64), arrays, head)
+    q, k = (arrays[name][0, : t + 1, head].astype(np.float64) for name in ("q", "k"))
+    weight = _softmax(q[t:], k, None, arrays, head)
     weight /= weight.sum()
     return float(np.exp(-(weight * np.log(weight)).sum()))

@@ -1,0 +1,141 @@
+// Operators compiled in this process against the interpreter.
+#include "compiler/driver/Compilation.h"
+#include "Support.h"
+#include "compiler/driver/Compare.h"
+#include "compiler/driver/Execution.h"
+
+using namespace lintel;
+using namespace lintel::test;
+
+namespace {
+
+const char *const decayText = "attention decayed {\n token q[dk], k[dk], v[dv], g\n decay exp(g)\n}";
+
+struct Compiled {
+  std::unique_ptr<SpecFile> file;
+  Dimensions dimensions;
+  CompiledOperator code;
+  std::unique_ptr<JitKernel> jit;
+  const OperatorInfo &op() const { return file->operators().front(); }
+};
+
+Compiled compile(const char *text, Dimensions dimensions, lintel_dtype dtype, FormRequest form = {}) {
+  Compiled result;
+  result.file = spec(text);
+  result.dimensions = dimensions;
+  CompileOptions options;
+  options.dimensions = dimensions, options.dtype = dtype, options.form = form;
+  options.decode = form.form == "auto";
+  result.code = llvm::cantFail(compileOperator(*result.file, result.op(), options));
+  result.jit = llvm::cantFail(loadOperator(result.code));
+  return result;
+}
+
+void expectRight(const Compiled &c, RandomRequest shape, std::optional<std::vector<int64_t>> lengths = std::nullopt) {
+  shape.dimensions = c.dimensions, shape.dtype = c.code.description.dtype;
+  BoundArrays arrays = llvm::cantFail(randomArrays(c.op(), inputUses(c.op().spec), shape));
+  arrays.lengths = lengths;
+  Reference reference = llvm::cantFail(makeReference(c.op().spec, c.op(), arrays));
+  for (int threads : {1, 2}) {
+    ExecuteOptions execute;
+    execute.threads = threads, execute.poison = true;
+    RunResult result = llvm::cantFail(executeKernel(c.jit->kernel(), c.op(), arrays, execute));
+    Difference difference = compareResults(c.op(), reference, result);
+    EXPECT_TRUE(difference.ok) << difference.failure;
+  }
+}
+
+RandomRequest shape(int64_t batch, int64_t steps, int64_t heads, int64_t groups = 0, bool initial = false) {
+  RandomRequest r;
+  r.batch = batch, r.steps = steps, r.heads = heads, r.groups = groups, r.initial = initial;
+  return r;
+}
+
+TEST(Compilation, EveryDtypeGroupedHeadsAndLengths) {
+  for (lintel_dtype dtype : {LINTEL_F32, LINTEL_F64, LINTEL_F16, LINTEL_BF16}) {
+    Compiled c = compile(decayText, {{"dk", 6}, {"dv", 5}}, dtype);
+    expectRight(c, shape(2, 37, 4, 2, true));
+    expectRight(c, shape(1, 0, 2));
+    expectRight(c, shape(0, 3, 2));
+    expectRight(c, shape(1, 21, 2, 0, true), std::vector<int64_t>{0, 3, 0, 17, 1});
+  }
+}
+
+TEST(Compilation, ArtifactsHoldTheChosenFormAndOneForDecoding) {
+  Compiled c = compile(decayText, {{"dk", 32}, {"dv", 32}}, LINTEL_F32);
+  const KernelDescription &d = c.code.description;
+  ASSERT_EQ(d.variants.size(), 2u);
+  EXPECT_EQ(d.variants[0].form, "chunkwise");
+  EXPECT_EQ(d.variants[1].form, "recurrent");
+  EXPECT_EQ(d.symbol, "lintel_decayed_dk32_dv32_f32");
+  EXPECT_EQ(d.specHash.size(), 64u);
+  EXPECT_EQ(d.inputs[3].dims.size(), 0u);
+  EXPECT_EQ(d.states[0].dimNames, (std::vector<std::string>{"dk", "dv"}));
+  // What was asked for alone is alone.
+  Compiled one = compile(decayText, {{"dk", 4}, {"dv", 4}}, LINTEL_F32, {"recurrent", 0});
+  EXPECT_EQ(one.code.description.variants.size(), 1u);
+}
+
+TEST(Compilation, HashesTellSpecsDimensionsAndTypesApart) {
+  auto file = spec(decayText), same = spec("// again\n" + std::string(decayText)), other = spec(identityText);
+  Dimensions small{{"dk", 4}, {"dv", 4}}, large{{"dk", 4}, {"dv", 8}};
+  auto hash = [](const std::unique_ptr<SpecFile> &f, const Dimensions &d, lintel_dtype t) {
+    return specHash(f->operators().front(), d, t);
+  };
+  EXPECT_EQ(hash(file, small, LINTEL_F32), hash(same, small, LINTEL_F32));
+  EXPECT_NE(hash(file, small, LINTEL_F32), hash(other, small, LINTEL_F32));
+  EXPECT_NE(hash(file, small, LINTEL_F32), hash(file, large, LINTEL_F32));
+  EXPECT_NE(hash(file, small, LINTEL_F32), hash(file, small, LINTEL_F64));
+}
+
+TEST(Compilation, RefusalsSayWhy) {
+  auto file =
+      spec("attention d {\n token q[n], k[n], v[n]\n state S[n, n]\n S = S + outer(k, v - k @ S)\n out = q @ S\n}");
+  CompileOptions options;
+  options.dimensions = {{"n", 4}};
+  options.form = {"chunkwise", 0};
+  std::string why = messageOf(compileOperator(*file, file->operators().front(), options));
+  EXPECT_PRED2(contains, why, "test.attn:1:11: error: operator 'd' has no chunkwise form");
+  options.form = {};
+  options.targets = {"native", "aarch64"};
+  EXPECT_PRED2(contains, messageOf(compileOperator(*file, file->operators().front(), options)), "one architecture");
+}
+
+TEST(Compilation, TheRuntimeRefusesWhatDoesNotFit) {
+  Compiled c = compile(decayText, {{"dk", 4}, {"dv", 4}}, LINTEL_F32);
+  RandomRequest wrong = shape(1, 3, 2);
+  wrong.dimensions = {{"dk", 5}, {"dv", 4}};
+  BoundArrays arrays = llvm::cantFail(randomArrays(c.op(), inputUses(c.op().spec), wrong));
+  EXPECT_PRED2(contains, messageOf(executeKernel(c.jit->kernel(), c.op(), arrays, {})), "'q'");
+  wrong.dimensions = {{"dk", 4}, {"dv", 4}};
+  arrays = llvm::cantFail(randomArrays(c.op(), inputUses(c.op().spec), wrong));
+  ExecuteOptions execute;
+  execute.form = "parallel";
+  EXPECT_PRED2(contains, messageOf(executeKernel(c.jit->kernel(), c.op(), arrays, execute)), "parallel");
+}
+
+TEST(Compare, FindsOneWrongElement) {
+  auto file = spec(identityText);
+  const OperatorInfo &op = file->operators().front();
+  RandomRequest r = shape(1, 9, 2);
+  r.dimensions = {{"dk", 4}, {"dv", 3}};
+  BoundArrays arrays = llvm::cantFail(randomArrays(op, inputUses(op.spec), r));
+  Reference reference = llvm::cantFail(makeReference(op.spec, op, arrays));
+  auto rounded = [&] {
+    RunResult result;
+    result.out = llvm::cantFail(reference.exact.out.convertedTo(LINTEL_F32));
+    result.states.push_back(llvm::cantFail(reference.exact.states[0].convertedTo(LINTEL_F32)));
+    return result;
+  };
+  EXPECT_TRUE(compareResults(op, reference, rounded()).ok);
+  RunResult wrong = rounded();
+  wrong.out.dataAs<float>()[13] += 1e-3f;
+  Difference difference = compareResults(op, reference, wrong);
+  EXPECT_FALSE(difference.ok);
+  EXPECT_PRED2(contains, difference.failure, "out[0, 2, 0, 1] is ");
+  wrong = rounded();
+  wrong.states[0].dataAs<float>()[0] = NAN;
+  EXPECT_PRED2(contains, compareResults(op, reference, wrong).failure, "state S[0, 0, 0, 0] is ");
+}
+
+} // namespace
