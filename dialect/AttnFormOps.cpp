@@ -6,9 +6,26 @@ using namespace lintel;
 
 namespace {
 
+template <class OpT> LogicalResult verifyStepwise(OpT op) {
+  if (failed(verifyStepBody(op, op.getBody(), op.getInputs(), op.getStates(), true))) return failure();
+  int64_t states = op.getStates().size();
+  if (op.getScales().empty()) return success();
+  if (static_cast<int64_t>(op.getScales().size()) != states)
+    return op.emitOpError("expected a scale for each of ") << states << " states, found " << op.getScales().size();
+  for (int64_t s : op.getScales()) {
+    if (s < -1 || s >= states) return op.emitOpError("expected a scale to be the index of a state or -1, found ") << s;
+    if (s < 0) continue;
+    auto type = cast<RealType>(op.getBody().getArgument(op.getInputs().size() + s).getType());
+    if (type.getRank() != 0 || op.getScales()[s] >= 0)
+      return op.emitOpError("expected state ") << s << ", an exponent, to be a scalar without an exponent of its own";
+  }
+  return success();
+}
+
 /// What the regions of a chunkwise or parallel form must take and give.
 template <class OpT> LogicalResult verifyFactored(OpT op) {
-  if (op.getChunk() < 1) return op.emitOpError("expected a chunk of at least 1, found ") << op.getChunk();
+  if (static_cast<int64_t>(op.getChunk()) < 1)
+    return op.emitOpError("expected a chunk of at least 1, found ") << static_cast<int64_t>(op.getChunk());
   SmallVector<StringRef> names = stateNames(op.getStates());
   if (names.size() != op.getStates().size()) return op.emitOpError("expected states as #attn.state");
   if (failed(verifyOperatorHeader(op, op.getInputs(), names))) return failure();
@@ -27,6 +44,14 @@ template <class OpT> LogicalResult verifyFactored(OpT op) {
   if (failed(verifyBlockArguments(op, op.getToken(), inputs + 2 * internal, true)) ||
       failed(verifyBlockArguments(op, op.getCombine(), inputs + 2 * internal + op.getReads().size(), true)))
     return failure();
+  for (Region *region : {&op.getPrefix(), &op.getToken(), &op.getCombine()})
+    if (failed(verifyStepOps(op, *region, /*bound=*/true, /*final=*/false, /*attend=*/false))) return failure();
+  int64_t states = op.getStates().size();
+  if (!op.getScales().empty() && static_cast<int64_t>(op.getScales().size()) != states)
+    return op.emitOpError("expected a scale for each of ") << states << " states, found " << op.getScales().size();
+  for (int64_t s : op.getScales())
+    if (s != -1 && (s < states || s >= states + internal))
+      return op.emitOpError("expected a scale to be the index of an internal state or -1, found ") << s;
   auto values = cast<YieldOp>(op.getToken().front().getTerminator()).getValues();
   unsigned next = 0;
   auto take = [&](int64_t rank) -> RealType {
@@ -88,8 +113,8 @@ template <class OpT> RealType factoredStateType(OpT op, unsigned index) {
 
 } // namespace
 
-LogicalResult RecurrentOp::verifyRegions() { return verifyStepBody(*this, getBody(), getInputs(), getStates(), true); }
-LogicalResult StepOp::verifyRegions() { return verifyStepBody(*this, getBody(), getInputs(), getStates(), true); }
+LogicalResult RecurrentOp::verifyRegions() { return verifyStepwise(*this); }
+LogicalResult StepOp::verifyRegions() { return verifyStepwise(*this); }
 LogicalResult ChunkwiseOp::verifyRegions() { return verifyFactored(*this); }
 LogicalResult ParallelOp::verifyRegions() { return verifyFactored(*this); }
 RealType ChunkwiseOp::stateType(unsigned i) { return factoredStateType(*this, i); }
@@ -98,8 +123,14 @@ int64_t ChunkwiseOp::stateRank(unsigned i) { return cast<StateInfoAttr>(getState
 int64_t ParallelOp::stateRank(unsigned i) { return cast<StateInfoAttr>(getStates()[i]).getRank(); }
 
 LogicalResult StreamedOp::verifyRegions() {
-  if (getChunk() < 1) return emitOpError("expected a chunk of at least 1, found ") << getChunk();
-  return verifyStepBody(*this, getBody(), getInputs(), ArrayAttr::get(getContext(), {}), true);
+  if (static_cast<int64_t>(getChunk()) < 1)
+    return emitOpError("expected a chunk of at least 1, found ") << static_cast<int64_t>(getChunk());
+  if (static_cast<int64_t>(getWindow()) < 0)
+    return emitOpError("expected a window of 0 or more, found ") << static_cast<int64_t>(getWindow());
+  unsigned attends = 0;
+  getBody().walk([&](AttendOp) { ++attends; });
+  if (attends != 1) return emitOpError("expected one attn.attend, found ") << attends;
+  return verifyStepBody(*this, getBody(), getInputs(), ArrayAttr::get(getContext(), {}), true, /*attend=*/true);
 }
 
 void RecurrentOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {

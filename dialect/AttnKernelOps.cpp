@@ -37,7 +37,8 @@ LogicalResult KernelOp::verifyRegions() {
 
 namespace {
 template <class OpT> LogicalResult verifyLoop(OpT op) {
-  if (op.getChunk() < 1) return op.emitOpError("expected a chunk of at least 1, found ") << op.getChunk();
+  if (static_cast<int64_t>(op.getChunk()) < 1)
+    return op.emitOpError("expected a chunk of at least 1, found ") << static_cast<int64_t>(op.getChunk());
   Block &body = op.getBody().front();
   if (body.getNumArguments() != op.getInit().size() + 1 || !body.getArgument(0).getType().isIndex())
     return op.emitOpError("expected block arguments of an index and ") << op.getInit().size() << " carried values";
@@ -56,14 +57,15 @@ template <class OpT> LogicalResult verifyLoop(OpT op) {
 } // namespace
 
 LogicalResult ScanOp::verify() {
-  if ((getMode() == ScanMode::Rest) != (getFrom() > 0))
+  if ((getMode() == ScanMode::Rest) != (static_cast<int64_t>(getFrom()) > 0))
     return emitOpError("expected `from` exactly on a scan of the rest");
   if (getResults().size() != getInit().size()) return emitOpError("expected a result for each carried value");
   return verifyLoop(*this);
 }
 
 LogicalResult PairsOp::verify() {
-  if (getQueries() < 0 || getWindow() < 0) return emitOpError("expected a number of queries and a window of 0 or more");
+  if (static_cast<int64_t>(getQueries()) < 0 || static_cast<int64_t>(getWindow()) < 0)
+    return emitOpError("expected a number of queries and a window of 0 or more");
   if (getResults().size() != getInit().size()) return emitOpError("expected a result for each carried value");
   return verifyLoop(*this);
 }
@@ -120,6 +122,23 @@ void StageOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) 
     set(region.front().getArguments().back(), "before");
 }
 void StageOp::getAsmResultNames(OpAsmSetValueNameFn set) { set(getResult(), getName()); }
+
+LogicalResult FoldOp::verify() {
+  if (static_cast<int64_t>(getExtent()) < 1)
+    return emitOpError("expected an extent of at least 1, found ") << static_cast<int64_t>(getExtent());
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
+    return emitOpError("expected one block argument, an index");
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  auto type = yield && yield.getValues().size() == 1 ? dyn_cast<RealType>(yield.getValues()[0].getType()) : RealType();
+  if (!type || type.getRank() != 0) return emitOpError("expected the body to yield one scalar");
+  return success();
+}
+
+LogicalResult EmitOp::verify() {
+  if (getX().getType().getRank() < 1) return emitOpError("expected rows, found ") << getX().getType();
+  return success();
+}
 
 void FoldOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
   if (!region.empty() && region.front().getNumArguments()) set(region.front().getArgument(0), getAxis());

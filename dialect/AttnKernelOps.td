@@ -71,6 +71,7 @@ def Attn_EmitOp : Attn_Op<"emit", [MemoryEffects<[MemWrite]>]> {
   }];
   let arguments = (ins Attn_Tensor:$x, Index:$t);
   let assemblyFormat = "$x `[` $t `]` attr-dict `:` type($x)";
+  let hasVerifier = 1;
 }
 
 def Attn_StepsOp : Attn_Op<"steps", [Pure]> {
@@ -131,6 +132,7 @@ def Attn_FoldOp : Attn_ValueOp<"fold", [SingleBlock, DeclareOpInterfaceMethods<O
   let results = (outs Attn_Scalar:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind $axis $extent $body attr-dict";
+  let hasVerifier = 1;
 }
 
 def Attn_NumberOp : Attn_ValueOp<"number"> {

@@ -24,6 +24,7 @@ LogicalResult lintel::verifyBlockArguments(Operation *op, Region &region, unsign
   for (BlockArgument arg : block.getArguments()) {
     auto type = dyn_cast<RealType>(arg.getType());
     if (!type) return op->emitOpError("expected tensors as block arguments, found ") << arg.getType();
+    if (type.getRank() > 2) return op->emitOpError("expected a scalar, a vector or a matrix, found ") << type;
     if (bound && !type.isStatic())
       return op->emitOpError("expected bound dimensions, found ") << type << "; run attn-bind-dimensions first";
   }
@@ -31,11 +32,33 @@ LogicalResult lintel::verifyBlockArguments(Operation *op, Region &region, unsign
   return success();
 }
 
-LogicalResult lintel::verifyStepBody(Operation *op, Region &body, ArrayAttr inputs, ArrayAttr states, bool bound) {
+LogicalResult lintel::verifyStepOps(Operation *op, Region &region, bool bound, bool final, bool attend) {
+  auto result = region.walk([&](Operation *inner) {
+    bool known = isa<ConstantOp, DimOp, PositionOp, UnaryOp, BinaryOp, SelectOp, BroadcastOp, MatmulOp, OuterOp,
+                     ReduceOp, CumsumOp, ConcatOp, ExtractOp, FlattenOp, YieldOp>(inner);
+    if (!known && !(final && isa<FinalOp>(inner)) && !(attend && isa<AttendOp>(inner))) {
+      inner->emitOpError("does not belong into this region of ") << op->getName();
+      return WalkResult::interrupt();
+    }
+    for (Type type : inner->getResultTypes()) {
+      auto t = cast<RealType>(type);
+      if (t.getRank() > 2)
+        return inner->emitOpError("expected a scalar, a vector or a matrix, found ") << t, WalkResult::interrupt();
+      if (bound && !t.isStatic())
+        return inner->emitOpError("expected bound dimensions, found ") << t, WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult lintel::verifyStepBody(Operation *op, Region &body, ArrayAttr inputs, ArrayAttr states, bool bound,
+                                     bool attend) {
   SmallVector<StringRef> names;
   for (Attribute s : states) names.push_back(cast<StringAttr>(s).getValue());
   if (failed(verifyOperatorHeader(op, inputs, names)) ||
-      failed(verifyBlockArguments(op, body, inputs.size() + states.size(), bound)))
+      failed(verifyBlockArguments(op, body, inputs.size() + states.size(), bound)) ||
+      failed(verifyStepOps(op, body, bound, /*final=*/true, attend)))
     return failure();
   auto yield = cast<YieldOp>(body.front().getTerminator());
   if (yield.getValues().size() != states.size() + 1)
@@ -49,7 +72,12 @@ LogicalResult lintel::verifyStepBody(Operation *op, Region &body, ArrayAttr inpu
     if (before != after)
       return op->emitOpError("expected state '") << name << "' to keep its shape " << before << ", found " << after;
   }
-  return success();
+  auto result = body.walk([&](FinalOp final) {
+    if (llvm::is_contained(yield.getValues().drop_front(), final.getX())) return WalkResult::advance();
+    final.emitOpError("expected a value that is yielded as a state");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 void lintel::nameArguments(Block &block, ArrayAttr inputs, ArrayRef<StringRef> rest, OpAsmSetValueNameFn set) {
@@ -70,14 +98,7 @@ SmallVector<StringRef> lintel::stateNames(ArrayAttr states) {
 }
 
 LogicalResult SpecOp::verifyRegions() {
-  if (failed(verifyStepBody(*this, getBody(), getInputs(), getStates(), /*bound=*/false))) return failure();
-  auto yielded = cast<YieldOp>(getBody().front().getTerminator()).getValues().drop_front();
-  auto result = getBody().walk([&](FinalOp final) {
-    if (llvm::is_contained(yielded, final.getX())) return WalkResult::advance();
-    final.emitOpError("expected a value that the spec yields as a state");
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
+  return verifyStepBody(*this, getBody(), getInputs(), getStates(), /*bound=*/false, /*attend=*/true);
 }
 
 void SpecOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {

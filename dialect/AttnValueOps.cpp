@@ -156,11 +156,18 @@ int compareValues(Value a, Value b, unsigned depth = 5) {
   return 0;
 }
 
+/// A stage keeps the grouping that the lowering chose; there only constants move to the right.
+bool isInStage(BinaryOp op) { return op->getParentOfType<StageOp>() != nullptr; }
+bool isConstantLeft(BinaryOp op) {
+  return op.getA().getDefiningOp<ConstantOp>() && !op.getB().getDefiningOp<ConstantOp>();
+}
+
 /// Sums in one order.
 struct OrderSum : OpRewritePattern<BinaryOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
-    if (op.getKind() != BinaryKind::Add || compareValues(op.getB(), op.getA()) >= 0) return failure();
+    if (op.getKind() != BinaryKind::Add) return failure();
+    if (isInStage(op) ? !isConstantLeft(op) : compareValues(op.getB(), op.getA()) >= 0) return failure();
     rewriter.replaceOpWithNewOp<BinaryOp>(op, op.getKind(), op.getB(), op.getA());
     return success();
   }
@@ -183,6 +190,11 @@ struct OrderProduct : OpRewritePattern<BinaryOp> {
 
   LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
     if (op.getKind() != BinaryKind::Mul) return failure();
+    if (isInStage(op)) {
+      if (!isConstantLeft(op)) return failure();
+      rewriter.replaceOpWithNewOp<BinaryOp>(op, BinaryKind::Mul, op.getB(), op.getA());
+      return success();
+    }
     // The outermost product of a chain does the work.
     for (Operation *user : op->getUsers())
       if (auto b = dyn_cast<BinaryOp>(user); b && b.getKind() == BinaryKind::Mul && op->hasOneUse()) return failure();
@@ -208,15 +220,16 @@ struct OrderProduct : OpRewritePattern<BinaryOp> {
     double product = 1;
     for (Value v : sorted)
       if (auto c = v.getDefiningOp<ConstantOp>()) ++constants, product *= c.getValueAttr().getValueAsDouble();
-    if (leftDeep && sorted == factors && constants < 2) return failure();
-    if (constants > 1) {
+    bool folds = constants > 1 && std::isfinite(product) && product != 0;
+    if (leftDeep && sorted == factors && !folds) return failure();
+    if (folds) {
       sorted.truncate(sorted.size() - constants);
       sorted.push_back(ConstantOp::create(rewriter, op.getLoc(), rewriter.getF64FloatAttr(product)));
     }
     Value result = sorted[0];
     for (Value v : ArrayRef<Value>(sorted).drop_front())
       result = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Mul, result, v);
-    if (result.getType() != op.getType()) return failure();
+    assert(result.getType() == op.getType() && "a product has the shape of its largest factor");
     rewriter.replaceOp(op, result);
     return success();
   }

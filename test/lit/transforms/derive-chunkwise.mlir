@@ -1,0 +1,90 @@
+// RUN: lintel-opt %s --attn-derive-chunkwise=chunk=4 --canonicalize --cse | FileCheck %s
+// RUN: lintel-opt %s --attn-derive-chunkwise | FileCheck %s --check-prefix=AUTO
+
+// AUTO: attn.chunkwise @bonus_chunkwise chunk 8
+// AUTO: attn.chunkwise @cumulative_chunkwise chunk 16
+
+// A read before the update, with a bonus on the current step, which needs no state.
+// CHECK-LABEL: attn.chunkwise @bonus_chunkwise chunk 4
+// CHECK-SAME: states [#attn.state<"S", rank = 2, decay = 1, pairs = 1>]
+// CHECK-SAME: reads [#attn.read<0, inclusive = false>]
+// CHECK: token {
+// CHECK: %[[A:.+]] = attn.unary exp %w
+// CHECK: attn.yield %[[A]], %k, %v, %q
+// CHECK: combine {
+// CHECK: ^bb0({{.*}}%[[READ:[a-z0-9]+]]: !attn.tensor<5>):
+// CHECK: %[[SUM:.+]] = attn.binary add %[[READ]], %{{.+}}
+// CHECK: attn.yield %[[SUM]]
+attn.recurrent @bonus_recurrent inputs [#attn.param<token "q">, #attn.param<token "k">, #attn.param<token "v">, #attn.param<token "w">, #attn.param<head "u">] states ["S"] {
+^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>, %v: !attn.tensor<5>, %w: !attn.tensor<3>, %u: !attn.tensor<3>, %S: !attn.tensor<3, 5>):
+  %uk = attn.binary mul %u, %k : <3>, <3>
+  %b = attn.outer %uk, %v : <3>, <5>
+  %s = attn.binary add %S, %b : <3, 5>, <3, 5>
+  %o = attn.matmul %q, %s : <3>, <3, 5>
+  %a = attn.unary exp %w : <3>
+  %d = attn.binary mul %a, %S : <3>, <3, 5>
+  %n = attn.outer %k, %v : <3>, <5>
+  %S1 = attn.binary add %d, %n : <3, 5>, <3, 5>
+  attn.yield %o, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
+}
+
+// Two states read by one query, and a ratio of the reads.
+// CHECK-LABEL: attn.chunkwise @cumulative_chunkwise chunk 4
+// CHECK-SAME: #attn.state<"S", rank = 2, decay = -1, pairs = 1>, #attn.state<"z", rank = 1, decay = -1, pairs = 1>
+// CHECK-SAME: reads [#attn.read<0, inclusive = true>, #attn.read<1, inclusive = true>]
+// CHECK: attn.yield %k, %v, %k, %q, %q
+// CHECK: combine
+// CHECK: %[[OUT:.+]] = attn.binary div
+// CHECK: attn.yield %[[OUT]]
+attn.recurrent @cumulative_recurrent inputs [#attn.param<token "q">, #attn.param<token "k">, #attn.param<token "v">] states ["S", "z"] {
+^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>, %v: !attn.tensor<5>, %S: !attn.tensor<3, 5>, %z: !attn.tensor<3>):
+  %u = attn.outer %k, %v : <3>, <5>
+  %S1 = attn.binary add %S, %u : <3, 5>, <3, 5>
+  %z1 = attn.binary add %z, %k : <3>, <3>
+  %n = attn.matmul %q, %S1 : <3>, <3, 5>
+  %d = attn.matmul %q, %z1 : <3>, <3>
+  %o = attn.binary div %n, %d : <5>, <>
+  attn.yield %o, %S1, %z1 : !attn.tensor<5>, !attn.tensor<3, 5>, !attn.tensor<3>
+}
+
+// Each refusal says why.
+// CHECK: not_chunkwise = "state 'S' moves by a low-rank transition
+attn.recurrent @low_rank inputs [#attn.param<token "k">] states ["S"] {
+^bb0(%k: !attn.tensor<3>, %S: !attn.tensor<3, 3>):
+  %r = attn.matmul %k, %S : <3>, <3, 3>
+  %u = attn.outer %k, %r : <3>, <3>
+  %S1 = attn.binary add %S, %u : <3, 3>, <3, 3>
+  attn.yield %r, %S1 : !attn.tensor<3>, !attn.tensor<3, 3>
+}
+// CHECK: not_chunkwise = "state 'R' is affine only: its update uses another state"
+attn.recurrent @fed inputs [#attn.param<token "k">] states ["S", "R"] {
+^bb0(%k: !attn.tensor<3>, %S: !attn.tensor<3>, %R: !attn.tensor<3>):
+  %S1 = attn.binary add %S, %k : <3>, <3>
+  %R1 = attn.binary add %R, %S1 : <3>, <3>
+  attn.yield %R1, %S1, %R1 : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>
+}
+// CHECK: not_chunkwise = "the output uses a whole state, not a contraction with it"
+attn.recurrent @whole inputs [#attn.param<token "k">] states ["S"] {
+^bb0(%k: !attn.tensor<3>, %S: !attn.tensor<3>):
+  %S1 = attn.binary add %S, %k : <3>, <3>
+  attn.yield %S1, %S1 : !attn.tensor<3>, !attn.tensor<3>
+}
+// CHECK: not_chunkwise = "the output reads no state"
+attn.recurrent @unread inputs [#attn.param<token "k">] states ["S"] {
+^bb0(%k: !attn.tensor<3>, %S: !attn.tensor<3>):
+  %S1 = attn.binary add %S, %k : <3>, <3>
+  attn.yield %k, %S1 : !attn.tensor<3>, !attn.tensor<3>
+}
+// CHECK: not_chunkwise = "state 'S' is never added to"
+attn.recurrent @kept inputs [#attn.param<token "k">] states ["S"] {
+^bb0(%k: !attn.tensor<3>, %S: !attn.tensor<3, 5>):
+  %o = attn.matmul %k, %S : <3>, <3, 5>
+  attn.yield %o, %S : !attn.tensor<5>, !attn.tensor<3, 5>
+}
+// CHECK: not_chunkwise = "state 'S' adds a matrix that is not a sum of outer products"
+attn.recurrent @dense inputs [#attn.param<token "k">, #attn.param<shared "M">] states ["S"] {
+^bb0(%k: !attn.tensor<3>, %M: !attn.tensor<3, 5>, %S: !attn.tensor<3, 5>):
+  %S1 = attn.binary add %S, %M : <3, 5>, <3, 5>
+  %o = attn.matmul %k, %S1 : <3>, <3, 5>
+  attn.yield %o, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
+}

@@ -1,0 +1,66 @@
+// RUN: lintel-opt %s --attn-derive-parallel=chunk=8 | FileCheck %s
+
+// CHECK-LABEL: attn.chunkwise @sum_chunkwise chunk 4
+// CHECK: attn.parallel @sum_parallel chunk 8
+// CHECK-SAME: states [#attn.state<"z", rank = 1, decay = -1, pairs = 1>] reads [#attn.read<0, inclusive = true>]
+// CHECK: attn.yield %k, %q
+attn.chunkwise @sum_chunkwise chunk 4 inputs [#attn.param<token "q">, #attn.param<token "k">] states [#attn.state<"z", rank = 1, decay = -1, pairs = 1>] reads [#attn.read<0, inclusive = true>] prefix {
+} token {
+^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>):
+  attn.yield %k, %q : !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+
+// A bidirectional operator has no use for it.
+// CHECK-LABEL: attn.chunkwise @both_chunkwise
+// CHECK-NOT: attn.parallel
+attn.chunkwise @both_chunkwise chunk 4 bidirectional inputs [#attn.param<token "k">] states [#attn.state<"z", rank = 1, decay = -1, pairs = 1>] reads [#attn.read<0, inclusive = true>] prefix {
+} token {
+^bb0(%k: !attn.tensor<3>):
+  attn.yield %k, %k : !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%k: !attn.tensor<3>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+
+// The window is where the weights become zero.
+// CHECK: attn.streamed @below_parallel chunk 8 window 5
+attn.spec @below inputs [#attn.param<token "q">] states [] {
+^bb0(%q: !attn.tensor<3>):
+  %n = attn.constant 4.5
+  %zero = attn.constant 0.0
+  %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    %c = attn.binary lt %d, %n : <>, <>
+    %w = attn.select %c, %s, %zero : <>, <>, <>
+    attn.yield %w : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+// CHECK: attn.streamed @above_parallel chunk 8 window 5
+attn.spec @above inputs [#attn.param<token "q">] states [] {
+^bb0(%q: !attn.tensor<3>):
+  %n = attn.constant 4.0
+  %zero = attn.constant 0.0
+  %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    %c = attn.binary ge %n, %d : <>, <>
+    %w = attn.select %c, %s, %zero : <>, <>, <>
+    attn.yield %w : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+// CHECK: attn.streamed @all_parallel chunk 8 inputs
+attn.spec @all inputs [#attn.param<token "q">] states [] {
+^bb0(%q: !attn.tensor<3>):
+  %o = attn.attend %q, %q, %q : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    attn.yield %s : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}

@@ -1,0 +1,102 @@
+// RUN: lintel-opt %s --attn-lower-form-to-stages --canonicalize --cse --split-input-file | FileCheck %s
+
+// Recurrent: one step an iteration; the decay is written into the state's stage.
+// CHECK-LABEL: attn.kernel @decay form "recurrent" chunk 1
+// CHECK-SAME: out !attn.tensor<5>
+// CHECK: ^bb0(%k: !attn.sequence<3>, %v: !attn.sequence<5>, %S: !attn.tensor<3, 5>)
+// CHECK: %[[LAST:.+]] = attn.scan whole chunk 1 carry %S
+// CHECK: ^bb0(%t: index, %[[STATE:.+]]: !attn.tensor<3, 5>):
+// CHECK: attn.rows %k[%t] : <3> -> <1, 3>
+// CHECK: attn.stage "out" axes ["i", "e"] : <1, 5>
+// CHECK: attn.emit %out[%t]
+// CHECK: %[[NEXT:.+]] = attn.stage "S" axes ["c", "e"] : <3, 5>
+// CHECK: attn.yield %[[NEXT]]
+// CHECK: attn.yield %[[LAST]]
+attn.recurrent @decay inputs [#attn.param<token "k">, #attn.param<token "v">] states ["S"] {
+^bb0(%k: !attn.tensor<3>, %v: !attn.tensor<5>, %S: !attn.tensor<3, 5>):
+  %half = attn.constant 0.5
+  %d = attn.binary mul %S, %half : <3, 5>, <>
+  %u = attn.outer %k, %v : <3>, <5>
+  %S1 = attn.binary add %d, %u : <3, 5>, <3, 5>
+  %o = attn.matmul %k, %S : <3>, <3, 5>
+  attn.yield %o, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
+}
+
+// -----
+
+// Chunkwise: whole chunks, then the rest one by one; masked products within, the state across.
+// CHECK-LABEL: attn.kernel @sum_chunkwise form "chunkwise" chunk 4
+// CHECK: attn.scan whole chunk 4 carry %z
+// CHECK: attn.stage "A" axes ["i", "j"] : <4, 4>
+// CHECK: attn.fold sum "c" 3
+// CHECK: attn.select
+// CHECK: attn.stage "r" axes ["i"] : <4>
+// CHECK: attn.stage "z" axes ["c"] : <3>
+// CHECK: attn.scan rest chunk 1 from 4
+attn.chunkwise @sum_chunkwise chunk 4 inputs [#attn.param<token "q">, #attn.param<token "k">] states [#attn.state<"z", rank = 1, decay = -1, pairs = 1>] reads [#attn.read<0, inclusive = true>] prefix {
+} token {
+^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>):
+  attn.yield %k, %q : !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+
+// -----
+
+// Parallel: for each block of queries the blocks of keys before it, from the last to the first.
+// CHECK-LABEL: attn.kernel @sum_parallel form "parallel" chunk 4
+// CHECK: attn.scan blocks chunk 4
+// CHECK: attn.stage "diagonal"
+// CHECK: attn.pairs %t chunk 4 queries 0 causal descending
+// CHECK: attn.scan whole chunk 4 carry %z
+attn.parallel @sum_parallel chunk 4 inputs [#attn.param<token "q">, #attn.param<token "k">] states [#attn.state<"z", rank = 1, decay = -1, pairs = 1>] reads [#attn.read<0, inclusive = true>] prefix {
+} token {
+^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>):
+  attn.yield %k, %q : !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+
+// -----
+
+// Streamed: carried are the maximum, the sum and the weighted values; with a window, only the blocks in it.
+// CHECK-LABEL: attn.kernel @softmax form "parallel" chunk 4
+// CHECK: attn.pairs %t chunk 4 queries 4 causal window 7 carry {{.*}} : !attn.tensor<4>, !attn.tensor<4>, !attn.tensor<4, 3>
+// CHECK: attn.stage "s" axes ["i", "j"]
+// CHECK: attn.fold max "j" 4
+attn.streamed @softmax chunk 4 window 7 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    %w = attn.unary exp %s : <>
+    attn.yield %w : !attn.tensor<>
+  } normalizer {
+  ^bb0(%den: !attn.tensor<>):
+    attn.yield %den : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+
+// -----
+
+// An exponent is the compiler's own: it starts where the caller's states tell, and is taken back into the state at the end.
+// CHECK-LABEL: attn.kernel @scaled form "recurrent"
+// CHECK-SAME: states ["a"]
+// CHECK: attn.given
+// CHECK: attn.stage "p" axes [] : <>
+// CHECK: %[[LAST:.+]]:2 = attn.scan whole chunk 1 carry %a, %p
+// CHECK: %[[OUT:.+]] = attn.stage "a_out"
+// CHECK: attn.unary exp2
+// CHECK: attn.yield %[[OUT]]
+attn.recurrent @scaled inputs [#attn.param<token "k">] states ["a", "exponent"] scales [1, -1] {
+^bb0(%k: !attn.tensor<>, %a: !attn.tensor<>, %p: !attn.tensor<>):
+  %p1 = attn.binary max %p, %k : <>, <>
+  %d = attn.binary sub %p, %p1 : <>, <>
+  %f = attn.unary exp2 %d : <>
+  %a0 = attn.binary mul %a, %f : <>, <>
+  %a1 = attn.binary add %a0, %k : <>, <>
+  attn.yield %a1, %a1, %p1 : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+}

@@ -1,0 +1,46 @@
+// RUN: lintel-opt %s --attn-stabilize --canonicalize --cse | FileCheck %s
+
+// The numerator and the divisor share one exponent, the running maximum of the keys' exponents; it cancels in the ratio.
+// CHECK-LABEL: attn.recurrent @mean inputs [#attn.param<token "k">, #attn.param<token "v">] states ["a", "b", "exponent"] scales [2, 2, -1]
+// CHECK: ^bb0(%k: {{.*}}, %v: {{.*}}, %a: {{.*}}, %b: {{.*}}, %exponent: !attn.tensor<>)
+// CHECK: %[[SCALED:.+]] = attn.binary mul %k, %{{.+}}
+// CHECK: attn.unary ceil %[[SCALED]]
+// CHECK: %[[P:.+]] = attn.binary max {{.*}}%exponent
+// CHECK: %[[DOWN:.+]] = attn.binary sub %exponent, %[[P]]
+// CHECK: attn.unary exp2 %[[DOWN]]
+// CHECK: %[[A:.+]] = attn.binary add
+// CHECK: %[[B:.+]] = attn.binary add
+// CHECK: %[[OUT:.+]] = attn.binary div %[[A]], %[[B]]
+// CHECK: attn.yield %[[OUT]], %[[A]], %[[B]], %[[P]]
+attn.recurrent @mean inputs [#attn.param<token "k">, #attn.param<token "v">] states ["a", "b"] {
+^bb0(%k: !attn.tensor<>, %v: !attn.tensor<>, %a: !attn.tensor<>, %b: !attn.tensor<>):
+  %e = attn.unary exp %k : !attn.tensor<>
+  %ev = attn.binary mul %e, %v : !attn.tensor<>, !attn.tensor<>
+  %a1 = attn.binary add %a, %ev : !attn.tensor<>, !attn.tensor<>
+  %b1 = attn.binary add %b, %e : !attn.tensor<>, !attn.tensor<>
+  %o = attn.binary div %a1, %b1 : !attn.tensor<>, !attn.tensor<>
+  attn.yield %o, %a1, %b1 : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+}
+
+// A bounded exponential, one that only decays, and one that does not cancel: left alone.
+// CHECK-LABEL: attn.recurrent @alone inputs {{.*}} states ["a", "b"] {
+attn.recurrent @alone inputs [#attn.param<token "k">, #attn.param<token "g">] states ["a", "b"] {
+^bb0(%k: !attn.tensor<>, %g: !attn.tensor<>, %a: !attn.tensor<>, %b: !attn.tensor<>):
+  %s = attn.unary softplus %k : !attn.tensor<>
+  %n = attn.unary neg %s : !attn.tensor<>
+  %e = attn.unary exp %n : !attn.tensor<>
+  %d = attn.unary exp %g : !attn.tensor<>
+  %da = attn.binary mul %d, %a : !attn.tensor<>, !attn.tensor<>
+  %a1 = attn.binary add %da, %e : !attn.tensor<>, !attn.tensor<>
+  %b1 = attn.binary add %b, %e : !attn.tensor<>, !attn.tensor<>
+  %o = attn.binary div %a1, %b1 : !attn.tensor<>, !attn.tensor<>
+  attn.yield %o, %a1, %b1 : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+}
+
+// CHECK-LABEL: attn.recurrent @overflows inputs {{.*}} states ["a"] {
+attn.recurrent @overflows inputs [#attn.param<token "k">] states ["a"] {
+^bb0(%k: !attn.tensor<>, %a: !attn.tensor<>):
+  %e = attn.unary exp %k : !attn.tensor<>
+  %a1 = attn.binary add %a, %e : !attn.tensor<>, !attn.tensor<>
+  attn.yield %a1, %a1 : !attn.tensor<>, !attn.tensor<>
+}
