@@ -126,6 +126,7 @@ void StageOp::getAsmResultNames(OpAsmSetValueNameFn set) { set(getResult(), getN
 LogicalResult FoldOp::verify() {
   if (static_cast<int64_t>(getExtent()) < 1)
     return emitOpError("expected an extent of at least 1, found ") << static_cast<int64_t>(getExtent());
+  if (getLast() && getKind() != ReduceKind::Sum) return emitOpError("expected `upto` on a sum alone");
   Block &body = getBody().front();
   if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
     return emitOpError("expected one block argument, an index");

@@ -126,12 +126,13 @@ def Attn_AtOp : Attn_ValueOp<"at"> {
 def Attn_FoldOp : Attn_ValueOp<"fold", [SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "a sum or maximum over an axis inside a stage";
   let description = [{
-    `r = sum_{x < extent} body(x)`, or the maximum.
+    `r = sum_{x < extent} body(x)`, or the maximum. With `upto`, a sum ends at that index, inclusive: what lies behind it is not looked at, so that an infinity
+    or NaN of a later step cannot reach an earlier one.
   }];
-  let arguments = (ins Attn_ReduceKind:$kind, StrAttr:$axis, I64Attr:$extent);
+  let arguments = (ins Attn_ReduceKind:$kind, StrAttr:$axis, I64Attr:$extent, Optional<Index>:$last);
   let results = (outs Attn_Scalar:$result);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind $axis $extent $body attr-dict";
+  let assemblyFormat = "$kind $axis $extent (`upto` $last^)? $body attr-dict";
   let hasVerifier = 1;
 }
 

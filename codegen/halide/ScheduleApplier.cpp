@@ -72,6 +72,7 @@ void lintel::applySchedule(H::Func f, const StageExpressions::Stage &stage, cons
       update.reorder(inner);
       lanes(update, av[0]);
       if (rank > 1) update.unroll(av[1]);
+      if (a.unrolled[u]) update.unroll(a.reductions[u]);
     }
   }
 }

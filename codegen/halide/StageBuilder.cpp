@@ -89,14 +89,19 @@ struct GroupBuilder {
 
   void run(ArrayRef<StageSchedule> schedules) {
     expressions.addImages(built.tensors, built.indices);
-    for (StageOp stage : request.stages) expressions.build(stage);
+    for (size_t i = 0; i < request.stages.size(); ++i) {
+      size_t at = i;
+      while (schedules[at].inlined)
+        at = llvm::find(request.stages, userOf(request.stages[at])) - request.stages.begin();
+      expressions.build(request.stages[i], schedules[at].rows);
+    }
     // A stage that is written into its user brings its accumulators along.
     size_t n = request.stages.size();
     std::vector<std::vector<StageExpressions::Accumulator>> accumulators(n);
     for (size_t i = 0; i < n; ++i) accumulators[i] = expressions.stages[i].accumulators;
     for (size_t i = 0; i < n; ++i) {
       if (!schedules[i].inlined) continue;
-      auto user = cast<AtOp>(*request.stages[i]->getUsers().begin())->getParentOfType<StageOp>();
+      StageOp user = userOf(request.stages[i]);
       size_t to = expressions.stageOf.lookup(user.getResult());
       accumulators[to].insert(accumulators[to].end(), accumulators[i].begin(), accumulators[i].end());
     }
@@ -152,6 +157,9 @@ struct GroupBuilder {
     built.text += "schedule\n" + text;
     module = H::Pipeline(outputs).compile_to_module(expressions.arguments, request.name, targetOf(request));
   }
+
+  /// The one stage that an inlined stage is written into.
+  static StageOp userOf(StageOp stage) { return cast<AtOp>(*stage->getUsers().begin())->getParentOfType<StageOp>(); }
 
   /// Whether no other stage of the group uses the result.
   bool onlyStored(StageOp stage) {

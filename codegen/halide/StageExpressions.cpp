@@ -310,6 +310,50 @@ bool StageExpressions::isSumOfFolds(Value v) const {
   return b && b.getKind() == BinaryKind::Add && (part(b.getA()) || part(b.getB()));
 }
 
+void StageExpressions::addReduction(Accumulator &acc, FoldOp fold, const std::vector<H::Var> &vars, Scope &scope) {
+  std::string name = (stages[current].op.getName() + "_" + fold.getAxis()).str();
+  int extent = static_cast<int>(fold.getExtent());
+  auto term = [&](H::Expr at) {
+    Scope body;
+    body.indices = scope.indices;
+    body.indices.push_back({fold.getBody().front().getArgument(0), at});
+    return number(fold.getBody().front().getTerminator()->getOperand(0), body);
+  };
+  auto zero = H::Internal::make_zero(type);
+  auto finish = [&](H::RVar r, bool unrolled) {
+    acc.reductions.push_back(r);
+    acc.unrolled.push_back(unrolled);
+  };
+  if (!fold.getLast()) {
+    H::RDom r(0, extent, name);
+    H::Expr x = term(r.x);
+    if (fold.getKind() == ReduceKind::Max) acc.func(vars) = H::max(acc.func(vars), x);
+    else acc.func(vars) += x;
+    return finish(r.x, false);
+  }
+  H::Expr last = index(fold.getLast(), scope);
+  // The sum's end runs with the row, as in a triangle: whole blocks in front of the tile's rows, then the block on the
+  // diagonal, term by term.
+  int rows = static_cast<int>(tileRows);
+  bool triangle = vars.size() == 2 && rows > 1 && rows <= 8 && extent % rows == 0 &&
+                  stages[current].op.getType().getSizes()[0] == extent;
+  if (!triangle) {
+    H::RDom r(0, extent, name);
+    acc.func(vars) += H::select(r.x <= last, term(r.x), zero);
+    return finish(r.x, false);
+  }
+  H::Expr first = (vars[1] / rows) * rows; // of the tile's rows
+  if (extent > rows) {
+    H::RDom before(0, extent, name);
+    before.where(before.x < first);
+    acc.func(vars) += term(before.x);
+    finish(before.x, false);
+  }
+  H::RDom diagonal(0, rows, name + "_diagonal");
+  acc.func(vars) += H::select(first + diagonal.x <= last, term(first + diagonal.x), zero);
+  finish(diagonal.x, true);
+}
+
 /// One accumulator for a sum of reductions and other terms: the terms start it, each reduction is an update.
 H::Expr StageExpressions::reduce(Value v, Scope &scope) {
   SmallVector<FoldOp> folds;
@@ -343,25 +387,17 @@ H::Expr StageExpressions::reduce(Value v, Scope &scope) {
   if (max)
     start = H::Internal::make_const(type, type.bits() == 64 ? -std::numeric_limits<double>::max()
                                                             : -std::numeric_limits<float>::max());
-  Accumulator acc{H::Func("acc"), {}};
+  Accumulator acc{H::Func("acc"), {}, {}};
   acc.func(vars) = start;
   unsigned outer = nested++;
-  for (FoldOp fold : folds) {
-    H::RDom r(0, static_cast<int>(fold.getExtent()), (stages[current].op.getName() + "_" + fold.getAxis()).str());
-    Scope body;
-    body.indices = inner.indices;
-    body.indices.push_back({fold.getBody().front().getArgument(0), r.x});
-    H::Expr x = number(fold.getBody().front().getTerminator()->getOperand(0), body);
-    if (max) acc.func(vars) = H::max(acc.func(vars), x);
-    else acc.func(vars) += x;
-    acc.reductions.push_back(r.x);
-  }
+  for (FoldOp fold : folds) addReduction(acc, fold, vars, inner);
   nested = outer;
   if (nested == 0) stages[current].accumulators.push_back(acc);
   return acc.func(args);
 }
 
-void StageExpressions::build(StageOp op) {
+void StageExpressions::build(StageOp op, int64_t rows) {
+  tileRows = rows;
   current = stages.size();
   type = stageType(op);
   stages.push_back({op, H::Func(op.getName().str()), {}, {}, {}, {}});

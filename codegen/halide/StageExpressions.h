@@ -18,6 +18,7 @@ public:
   struct Accumulator {
     Halide::Func func;
     std::vector<Halide::RVar> reductions; ///< of each update
+    std::vector<bool> unrolled;           ///< whether its reduction is short and unrolled
   };
   struct Stage {
     StageOp op;
@@ -36,7 +37,8 @@ public:
   };
 
   void addImages(llvm::ArrayRef<mlir::Value> tensors, llvm::ArrayRef<mlir::Value> indices);
-  void build(StageOp op);
+  /// `rows`: of the tile that the stage's accumulators end up in.
+  void build(StageOp op, int64_t rows);
 
   std::vector<Stage> stages;
   std::vector<Transposed> transposes;
@@ -77,6 +79,8 @@ private:
   llvm::DenseMap<mlir::Value, Halide::Expr> scalars;
   std::map<std::tuple<void *, unsigned, int>, size_t> transposeOf;
   size_t current = 0; ///< stage being built
+  int64_t tileRows = 1;
+  void addReduction(Accumulator &acc, FoldOp fold, const std::vector<Halide::Var> &vars, Scope &scope);
   unsigned nested = 0;
 };
 

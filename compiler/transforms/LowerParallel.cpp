@@ -33,12 +33,19 @@ KernelOp lintel::lowerParallel(ParallelOp op) {
       SmallVector<StringRef> axes{"i"};
       if (matrix) sizes.push_back(state.type.getSizes()[1]), axes.push_back("e");
       carried.push_back(e.stage("diagonal", axes, sizes, [&](StageEmitter::Indices idx) {
-        Value sum;
-        for (auto [p, a] : llvm::enumerate(scores))
-          sum = e.add(sum, e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
-            Value x = e.at(a, {idx[0], j});
-            return matrix ? e.mul(x, tile.element(state.pairs[p].v, j, idx[1])) : x;
-          }));
+        Value sum, last;
+        if (matrix && chunk > 1)
+          last = read.inclusive ? idx[0] : arith::SubIOp::create(builder, loc, idx[0], e.index(1)).getResult();
+        for (size_t p = 0; p < scores.size(); ++p) {
+          Value within = e.fold(
+              ReduceKind::Sum, "j", chunk,
+              [&](Value j) {
+                Value x = e.at(scores[p], {idx[0], j});
+                return matrix ? e.mul(x, tile.element(state.pairs[p].v, j, idx[1])) : x;
+              },
+              last);
+          sum = e.add(sum, within);
+        }
         return sum ? sum : e.number(0);
       }));
     }

@@ -39,8 +39,10 @@ Value StageEmitter::stage(StringRef name, ArrayRef<StringRef> axes, ArrayRef<int
   return op.getResult();
 }
 
-Value StageEmitter::fold(ReduceKind kind, StringRef axis, int64_t extent, llvm::function_ref<Value(Value)> body) {
-  auto op = FoldOp::create(builder, loc, RealType::get(builder.getContext(), ArrayRef<int64_t>{}), kind, axis, extent);
+Value StageEmitter::fold(ReduceKind kind, StringRef axis, int64_t extent, llvm::function_ref<Value(Value)> body,
+                         Value last) {
+  auto op =
+      FoldOp::create(builder, loc, RealType::get(builder.getContext(), ArrayRef<int64_t>{}), kind, axis, extent, last);
   OpBuilder::InsertionGuard guard(builder);
   Block &block = op.getBody().emplaceBlock();
   Value i = block.addArgument(builder.getIndexType(), loc);

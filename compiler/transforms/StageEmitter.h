@@ -46,7 +46,7 @@ public:
   mlir::Value stage(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> axes, llvm::ArrayRef<int64_t> sizes,
                     Body body, mlir::Value init = {});
   mlir::Value fold(ReduceKind kind, llvm::StringRef axis, int64_t extent,
-                   llvm::function_ref<mlir::Value(mlir::Value)> body);
+                   llvm::function_ref<mlir::Value(mlir::Value)> body, mlir::Value last = {});
   /// `v` at `indices`, written out at the builder's place.
   mlir::Value scalar(mlir::Value v, RowIndices rows, Indices indices);
   /// Makes `v` a stage over [rows, n...] (or [n...] where rows is 0 or v is the same for all steps), and what it needs

@@ -223,8 +223,10 @@ double Evaluator::evaluateFold(FoldOp op) {
   Block &body = op.getBody().front();
   bool sum = op.getKind() == ReduceKind::Sum;
   double r = sum ? 0 : -INFINITY;
-  for (uint64_t i = 0; i < op.getExtent(); ++i) {
-    indices[body.getArgument(0)] = static_cast<int64_t>(i);
+  int64_t end = op.getExtent();
+  if (op.getLast()) end = std::min(end, indices.lookup(op.getLast()) + 1);
+  for (int64_t i = 0; i < end; ++i) {
+    indices[body.getArgument(0)] = i;
     for (Operation &inner : body.without_terminator()) evaluate(&inner);
     r = lintel::evaluate(sum ? BinaryKind::Add : BinaryKind::Max, r, scalar(body.getTerminator()->getOperand(0)));
   }

@@ -65,8 +65,7 @@ TEST_P(EverySpec, CompiledEqualsInterpreted) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Examples, EverySpec, testing::ValuesIn(specs()), [](const auto &info) {
-  return llvm::sys::path::stem(info.param).str();
-});
+INSTANTIATE_TEST_SUITE_P(Examples, EverySpec, testing::ValuesIn(specs()),
+                         [](const auto &info) { return llvm::sys::path::stem(info.param).str(); });
 
 } // namespace
