@@ -19,6 +19,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
@@ -90,6 +92,40 @@ llvm::Expected<std::unique_ptr<llvm::Module>> lintel::translateToLLVM(ModuleOp m
   return std::move(result);
 }
 
+/// LLVM legalises a bf16 that is loaded and stored (a plain copy) by way of f32, and calls a library to come back.
+/// Memory is read and written as integers instead; the integer is the value everywhere else already.
+static void accessBfloatAsInteger(llvm::Module &module) {
+  llvm::SmallVector<llvm::LoadInst *> loads;
+  llvm::SmallVector<llvm::StoreInst *> stores;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op : llvm::instructions(function)) {
+      if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&op); load && load->getType()->isBFloatTy())
+        loads.push_back(load);
+      if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&op);
+          store && store->getValueOperand()->getType()->isBFloatTy())
+        stores.push_back(store);
+    }
+  llvm::Type *integer = llvm::Type::getInt16Ty(module.getContext());
+  llvm::DenseMap<llvm::Value *, llvm::Value *> bits; // of a loaded value
+  for (llvm::LoadInst *load : loads) {
+    llvm::IRBuilder<> builder(load);
+    auto *raw = builder.CreateAlignedLoad(integer, load->getPointerOperand(), load->getAlign());
+    raw->copyMetadata(*load);
+    llvm::Value *value = builder.CreateBitCast(raw, load->getType());
+    bits[value] = raw;
+    load->replaceAllUsesWith(value);
+    load->eraseFromParent();
+  }
+  for (llvm::StoreInst *store : stores) {
+    llvm::IRBuilder<> builder(store);
+    llvm::Value *value = store->getValueOperand(), *raw = bits.lookup(value);
+    if (!raw) raw = builder.CreateBitCast(value, integer);
+    auto *made = builder.CreateAlignedStore(raw, store->getPointerOperand(), store->getAlign());
+    made->copyMetadata(*store);
+    store->eraseFromParent();
+  }
+}
+
 llvm::Error lintel::optimise(llvm::Module &module, const CpuTarget &target) {
   auto machine = createTargetMachine(target);
   if (!machine) return machine.takeError();
@@ -107,6 +143,7 @@ llvm::Error lintel::optimise(llvm::Module &module, const CpuTarget &target) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  accessBfloatAsInteger(module);
   return llvm::Error::success();
 }
 
