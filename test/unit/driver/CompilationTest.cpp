@@ -57,7 +57,8 @@ TEST(Compilation, EveryDtypeGroupedHeadsAndLengths) {
     expectRight(c, shape(2, 37, 4, 2, true));
     expectRight(c, shape(1, 0, 2));
     expectRight(c, shape(0, 3, 2));
-    expectRight(c, shape(1, 21, 2, 0, true), std::vector<int64_t>{0, 3, 0, 17, 1});
+    // randomArrays makes one initial state a batch entry, a pack wants one a sequence: it starts at zero here.
+    expectRight(c, shape(1, 21, 2), std::vector<int64_t>{0, 3, 0, 17, 1});
   }
 }
 
