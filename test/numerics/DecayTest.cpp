@@ -1,0 +1,235 @@
+// Decays: exact where they should be, and finite however strong. With q = k = v = 1 and one feature the output is the
+// sum over earlier steps of the product of the decays behind them.
+#include "Kernels.h"
+
+using namespace lintel;
+using namespace lintel::test;
+
+namespace {
+
+const double e6 = std::exp(-6.0);
+
+/// scalar_gate on ones, dk = dv = 1, one head.
+BoundArrays ones(const Kernel &kernel, std::vector<double> gates) {
+  auto steps = static_cast<int64_t>(gates.size());
+  lintel_dtype t = kernel.dtype();
+  return kernel.arrays(list(filled("q", {1, steps, 1, 1}, {1}, t), filled("k", {1, steps, 1, 1}, {1}, t),
+                            filled("v", {1, steps, 1, 1}, {1}, t), filled("g", {1, steps, 1}, std::move(gates), t)));
+}
+
+/// gla on ones, dk = 2, dv = 1, where the first channel has `gates` and the second never decays. Times sqrt(2).
+std::vector<double> runChannels(const Kernel &kernel, const FormRequest &variant, const std::vector<double> &gates,
+                                double other = 0) {
+  auto steps = static_cast<int64_t>(gates.size());
+  std::vector<double> both;
+  for (double g : gates) both.insert(both.end(), {g, other});
+  BoundArrays arrays = kernel.arrays(list(filled("q", {1, steps, 1, 2}, {1}), filled("k", {1, steps, 1, 2}, {1}),
+                                          filled("v", {1, steps, 1, 1}, {1}), filled("g", {1, steps, 1, 2}, both)));
+  std::vector<double> out = toDoubles(kernel.run(arrays, variant).out);
+  for (double &x : out) x *= std::sqrt(2.0);
+  return out;
+}
+
+/// The recurrence s = exp(g) s + 1.
+std::vector<double> sums(const std::vector<double> &gates) {
+  std::vector<double> result;
+  double s = 0;
+  for (double g : gates) result.push_back(s = std::exp(g) * s + 1);
+  return result;
+}
+
+TEST(Decay, GrowthOverflowsInItsHeadAlone) {
+  for (const char *name : {"scalar_gate", "gla"}) {
+    const Kernel &f32 = compiled(name, {{"dk", 4}, {"dv", 4}});
+    const Kernel &f64 = compiled(name, {{"dk", 4}, {"dv", 4}}, LINTEL_F64);
+    for (const Kernel *kernel : {&f32, &f64}) {
+      RandomRequest request;
+      request.steps = 4, request.heads = 4, request.seed = 3;
+      BoundArrays calm = kernel->random(request), grown = kernel->random(request);
+      // Positive values, so that the growth has a sign; head 2 grows by e^176 a step.
+      auto each = [&](NpyArray &array, auto change) {
+        int64_t row = array.elements() / 16;
+        for (int64_t i = 0; i < array.elements(); ++i)
+          if (kernel->dtype() == LINTEL_F64) change(array.dataAs<double>()[i], i / row % 4);
+          else change(array.dataAs<float>()[i], i / row % 4);
+      };
+      for (BoundArrays *arrays : {&calm, &grown})
+        for (int i : {0, 1, 2}) each(arrays->inputs[i], [](auto &x, int64_t) { x = std::fabs(x) + 1; });
+      each(grown.inputs[3], [](auto &x, int64_t head) { x = head == 2 ? 176 : x; });
+      Reference reference = kernel->reference(grown);
+      for (const FormRequest &variant : kernel->variants()) {
+        RunResult before = kernel->run(calm, variant), after = kernel->run(grown, variant);
+        std::vector<double> x = toDoubles(before.out), y = toDoubles(after.out), want = toDoubles(reference.exact.out);
+        for (int64_t t = 0; t < 4; ++t)
+          for (int64_t h = 0; h < 4; ++h)
+            for (int64_t e = 0; e < 4; ++e) {
+              int64_t i = (t * 4 + h) * 4 + e;
+              if (h != 2)
+                EXPECT_EQ(x[i], y[i]) << name << " " << text(variant);
+              else if (kernel->dtype() == LINTEL_F64)
+                EXPECT_NEAR(y[i] / want[i], 1, 1e-12) << name << " " << text(variant) << " t=" << t;
+              else if (t > 0)
+                EXPECT_FALSE(std::isfinite(y[i])) << name << " " << text(variant) << " t=" << t;
+            }
+      }
+    }
+  }
+}
+
+TEST(Decay, StrongDecayBesideABonusIsFinite) {
+  const Kernel &kernel = compiled("rwkv6", {{"dk", 16}, {"dv", 16}});
+  llvm::SmallVector<int64_t> shape = {1, 64, 1, 16};
+  expectReference(kernel, kernel.arrays(list(normal("q", shape, 0.25, 1), normal("k", shape, 0.25, 2),
+                                             normal("v", shape, 1, 3), filled("w", shape, {-20}),
+                                             filled("u", {1, 16}, {1}))));
+}
+
+TEST(Decay, StrongGatesReachTheirLimit) {
+  const Kernel &kernel = compiled("scalar_gate", {{"dk", 1}, {"dv", 1}});
+  for (double g : {-6.0, -20.0, -100.0, -1e4}) {
+    std::vector<double> want;
+    for (int t = 0; t < 19; ++t) want.push_back(std::expm1(g * (t + 1)) / std::expm1(g));
+    for (const FormRequest &variant : kernel.variants())
+      EXPECT_TRUE(near(kernel.run(ones(kernel, std::vector<double>(19, g)), variant).out, want, 3e-7))
+          << text(variant) << " g=" << g;
+  }
+  EXPECT_NEAR(1 / (1 - e6), 1.0024849, 1e-7);
+}
+
+TEST(Decay, WeakAndStrongChannelsSideBySide) {
+  const Kernel &kernel = compiled("gla", {{"dk", 2}, {"dv", 1}});
+  std::vector<double> weak(40, -1e-8), strong(40, -1e4), want = sums(weak);
+  for (double &x : want) x += 1;
+  for (const FormRequest &variant : kernel.variants())
+    EXPECT_TRUE(near(runChannels(kernel, variant, weak, -1e4), want, 1e-6)) << text(variant);
+}
+
+TEST(Decay, MinusInfinityClearsTheState) {
+  const Kernel &kernel = compiled("scalar_gate", {{"dk", 1}, {"dv", 1}});
+  const Kernel &channels = compiled("gla", {{"dk", 2}, {"dv", 1}});
+  // On first and last steps of chunks, inside, twice in one, side by side, at the very start and end.
+  std::vector<std::vector<int>> places = {{2},      {0},     {3},      {4},          {15},         {16},
+                                          {17, 30}, {5, 6},  {31, 32}, {0, 1, 2, 3}, {39},         {16, 17, 18, 19},
+                                          {4, 7},   {16, 31}, {32},    {35, 36, 37}, {3, 4, 19, 20}};
+  for (const std::vector<int> &resets : places) {
+    std::vector<double> gates(40, 0.0);
+    for (int t : resets) gates[t] = -infinity;
+    std::vector<double> want = sums(gates), both = want;
+    for (size_t t = 0; t < both.size(); ++t) both[t] += static_cast<double>(t + 1);
+    for (const FormRequest &variant : kernel.variants()) {
+      RunResult result = kernel.run(ones(kernel, gates), variant);
+      EXPECT_TRUE(near(result.out, want, 0)) << text(variant) << " reset at " << resets[0];
+      EXPECT_TRUE(near(result.states[0], {want.back()}, 0)) << text(variant);
+    }
+    for (const FormRequest &variant : channels.variants())
+      EXPECT_TRUE(near(runChannels(channels, variant, gates), both, 1e-6))
+          << text(variant) << " reset at " << resets[0];
+  }
+  EXPECT_TRUE(near(kernel.run(ones(kernel, {0, 0, -infinity, 0}), kernel.variants()[0]).out, {1, 2, 1, 2}, 0));
+}
+
+TEST(Decay, ResetsAmongRandomGates) {
+  for (const char *name : {"rwkv6", "gated_delta", "mamba2", "kda"}) {
+    Dimensions dimensions = name == std::string("mamba2") ? Dimensions{{"n", 5}, {"p", 3}} : Dimensions{{"dk", 5}, {"dv", 3}};
+    const Kernel &kernel = compiled(name, dimensions);
+    RandomRequest request;
+    request.steps = 37, request.heads = 2, request.hardness = Hardness::Resets;
+    request.initial = true;
+    expectReference(kernel, kernel.random(request));
+  }
+}
+
+TEST(Decay, AFactorOfOneIsNoDecay) {
+  Dimensions dimensions = {{"dk", 32}, {"dv", 32}};
+  struct Pair {
+    const char *gated, *plain, *gate;
+  };
+  for (Pair pair : {Pair{"gated_delta", "delta", "g"}, Pair{"scalar_gate", "identity", "g"}}) {
+    bool delta = pair.plain == std::string("delta");
+    std::vector<FormRequest> variants = {{"recurrent", 0}};
+    if (!delta) variants.push_back({"chunkwise", 16});
+    const Kernel &gated = compiled(pair.gated, dimensions, LINTEL_F32, variants);
+    const Kernel &plain = compiled(pair.plain, dimensions, LINTEL_F32, variants);
+    for (int64_t steps : {7, 50, 100, 500}) {
+      auto arrays = [&](const Kernel &kernel, bool gates) {
+        std::vector<NamedArray> inputs;
+        inputs.push_back(normal("q", {1, steps, 1, 32}, 0.177, 1));
+        inputs.push_back(normal("k", {1, steps, 1, 32}, 0.177, 2));
+        inputs.push_back(normal("v", {1, steps, 1, 32}, 1, 3));
+        if (gates) inputs.push_back(filled(pair.gate, {1, steps, 1}, {0}));
+        if (delta) inputs.push_back(filled("beta", {1, steps, 1}, {0.5, 0.9, 0.1}));
+        return kernel.arrays(std::move(inputs));
+      };
+      for (const FormRequest &variant : variants) {
+        RunResult x = gated.run(arrays(gated, true), variant), y = plain.run(arrays(plain, false), variant);
+        // Both may contract and order sums in their own way: some roundings of f32.
+        EXPECT_TRUE(near(x.out, toDoubles(y.out), 3e-6)) << pair.gated << " T=" << steps << " " << text(variant);
+        EXPECT_TRUE(near(x.states[0], toDoubles(y.states[0]), 3e-6)) << pair.gated << " T=" << steps;
+      }
+    }
+  }
+}
+
+TEST(Decay, HalfInputsKeepAStateInF32) {
+  for (lintel_dtype dtype : {LINTEL_F16, LINTEL_BF16}) {
+    const Kernel &kernel = compiled("identity", {{"dk", 1}, {"dv", 1}}, dtype);
+    std::vector<NamedArray> inputs;
+    for (const char *name : {"q", "k", "v"}) inputs.push_back(filled(name, {1, 4000, 1, 1}, {1}, dtype));
+    BoundArrays arrays = kernel.arrays(std::move(inputs));
+    for (const FormRequest &variant : kernel.variants()) {
+      RunResult result = kernel.run(arrays, variant);
+      EXPECT_TRUE(near(result.states[0], {4000}, 0)) << text(variant);
+      std::vector<double> out = toDoubles(result.out);
+      auto rounded = [&](double x) {
+        return dtype == LINTEL_F16 ? widenF16(roundToF16(x)) : widenBf16(roundToBf16(x));
+      };
+      for (int t : {0, 1, 2046, 2047, 2048, 2049, 3001, 3999}) EXPECT_EQ(out[t], rounded(t + 1)) << text(variant);
+    }
+  }
+}
+
+/// Multiplies element `at` rows of `size` of an array in f32.
+void scaleRow(NpyArray &array, int64_t row, double factor) {
+  int64_t size = array.shape.back();
+  for (int64_t i = 0; i < size; ++i) array.dataAs<float>()[row * size + i] *= static_cast<float>(factor);
+}
+
+TEST(Decay, LaterKeysAndOtherHeadsChangeNoBit) {
+  struct Case {
+    const char *name;
+    Dimensions dimensions;
+    int key;
+  };
+  Dimensions sizes = {{"dk", 4}, {"dv", 3}};
+  std::vector<Case> cases = {{"softmax", sizes, 1},      {"elu", sizes, 1},
+                             {"scalar_gate", sizes, 1},  {"gla", sizes, 1},
+                             {"gated_delta", sizes, 1},  {"favor", {{"dk", 4}, {"dv", 3}, {"m", 8}}, 1},
+                             {"window", sizes, 1},       {"mlstm", sizes, 1},
+                             {"rwkv4", {}, 0}};
+  for (const Case &c : cases) {
+    const Kernel &kernel = compiled(c.name, c.dimensions);
+    RandomRequest request;
+    request.steps = 21, request.heads = 2;
+    BoundArrays before = kernel.random(request), after = kernel.random(request);
+    int64_t row = kernel.op().inputs[c.key].dims.empty() ? 0 : after.inputs[c.key].shape.back();
+    // Step 5 of head 0.
+    if (row) scaleRow(after.inputs[c.key], 5 * 2, 100);
+    else after.inputs[c.key].dataAs<float>()[5 * 2] = 100;
+    for (const FormRequest &variant : kernel.variants()) {
+      RunResult x = kernel.run(before, variant), y = kernel.run(after, variant);
+      std::vector<double> a = toDoubles(x.out), b = toDoubles(y.out);
+      int64_t n = x.out.shape.size() > 3 ? x.out.shape[3] : 1;
+      bool moved = false;
+      for (int64_t t = 0; t < 21; ++t)
+        for (int64_t h = 0; h < 2; ++h)
+          for (int64_t e = 0; e < n; ++e) {
+            int64_t i = (t * 2 + h) * n + e;
+            if (t < 5 || h == 1) EXPECT_EQ(a[i], b[i]) << c.name << " " << text(variant) << " t=" << t << " h=" << h;
+            else moved |= a[i] != b[i];
+          }
+      EXPECT_TRUE(moved) << c.name;
+    }
+  }
+}
+
+} // namespace
