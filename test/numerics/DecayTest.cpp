@@ -64,12 +64,10 @@ TEST(Decay, GrowthOverflowsInItsHeadAlone) {
           for (int64_t h = 0; h < 4; ++h)
             for (int64_t e = 0; e < 4; ++e) {
               int64_t i = (t * 4 + h) * 4 + e;
-              if (h != 2)
-                EXPECT_EQ(x[i], y[i]) << name << " " << text(variant);
+              if (h != 2) EXPECT_EQ(x[i], y[i]) << name << " " << text(variant);
               else if (kernel->dtype() == LINTEL_F64)
                 EXPECT_NEAR(y[i] / want[i], 1, 1e-12) << name << " " << text(variant) << " t=" << t;
-              else if (t > 0)
-                EXPECT_FALSE(std::isfinite(y[i])) << name << " " << text(variant) << " t=" << t;
+              else if (t > 0) EXPECT_FALSE(std::isfinite(y[i])) << name << " " << text(variant) << " t=" << t;
             }
       }
     }
@@ -79,9 +77,9 @@ TEST(Decay, GrowthOverflowsInItsHeadAlone) {
 TEST(Decay, StrongDecayBesideABonusIsFinite) {
   const Kernel &kernel = compiled("rwkv6", {{"dk", 16}, {"dv", 16}});
   llvm::SmallVector<int64_t> shape = {1, 64, 1, 16};
-  expectReference(kernel, kernel.arrays(list(normal("q", shape, 0.25, 1), normal("k", shape, 0.25, 2),
-                                             normal("v", shape, 1, 3), filled("w", shape, {-20}),
-                                             filled("u", {1, 16}, {1}))));
+  expectReference(kernel,
+                  kernel.arrays(list(normal("q", shape, 0.25, 1), normal("k", shape, 0.25, 2), normal("v", shape, 1, 3),
+                                     filled("w", shape, {-20}), filled("u", {1, 16}, {1}))));
 }
 
 TEST(Decay, StrongGatesReachTheirLimit) {
@@ -108,9 +106,9 @@ TEST(Decay, MinusInfinityClearsTheState) {
   const Kernel &kernel = compiled("scalar_gate", {{"dk", 1}, {"dv", 1}});
   const Kernel &channels = compiled("gla", {{"dk", 2}, {"dv", 1}});
   // On first and last steps of chunks, inside, twice in one, side by side, at the very start and end.
-  std::vector<std::vector<int>> places = {{2},      {0},     {3},      {4},          {15},         {16},
-                                          {17, 30}, {5, 6},  {31, 32}, {0, 1, 2, 3}, {39},         {16, 17, 18, 19},
-                                          {4, 7},   {16, 31}, {32},    {35, 36, 37}, {3, 4, 19, 20}};
+  std::vector<std::vector<int>> places = {{2},      {0},      {3},      {4},          {15},          {16},
+                                          {17, 30}, {5, 6},   {31, 32}, {0, 1, 2, 3}, {39},          {16, 17, 18, 19},
+                                          {4, 7},   {16, 31}, {32},     {35, 36, 37}, {3, 4, 19, 20}};
   for (const std::vector<int> &resets : places) {
     std::vector<double> gates(40, 0.0);
     for (int t : resets) gates[t] = -infinity;
@@ -130,7 +128,8 @@ TEST(Decay, MinusInfinityClearsTheState) {
 
 TEST(Decay, ResetsAmongRandomGates) {
   for (const char *name : {"rwkv6", "gated_delta", "mamba2", "kda"}) {
-    Dimensions dimensions = name == std::string("mamba2") ? Dimensions{{"n", 5}, {"p", 3}} : Dimensions{{"dk", 5}, {"dv", 3}};
+    Dimensions dimensions =
+        name == std::string("mamba2") ? Dimensions{{"n", 5}, {"p", 3}} : Dimensions{{"dk", 5}, {"dv", 3}};
     const Kernel &kernel = compiled(name, dimensions);
     RandomRequest request;
     request.steps = 37, request.heads = 2, request.hardness = Hardness::Resets;
@@ -146,8 +145,8 @@ TEST(Decay, AFactorOfOneIsNoDecay) {
   };
   for (Pair pair : {Pair{"gated_delta", "delta", "g"}, Pair{"scalar_gate", "identity", "g"}}) {
     bool delta = pair.plain == std::string("delta");
-    std::vector<FormRequest> variants = {{"recurrent", 0}};
-    if (!delta) variants.push_back({"chunkwise", 16});
+    std::vector<FormRequest> variants = {form("recurrent")};
+    if (!delta) variants.push_back(form("chunkwise", 16));
     const Kernel &gated = compiled(pair.gated, dimensions, LINTEL_F32, variants);
     const Kernel &plain = compiled(pair.plain, dimensions, LINTEL_F32, variants);
     for (int64_t steps : {7, 50, 100, 500}) {
@@ -201,11 +200,10 @@ TEST(Decay, LaterKeysAndOtherHeadsChangeNoBit) {
     int key;
   };
   Dimensions sizes = {{"dk", 4}, {"dv", 3}};
-  std::vector<Case> cases = {{"softmax", sizes, 1},      {"elu", sizes, 1},
-                             {"scalar_gate", sizes, 1},  {"gla", sizes, 1},
-                             {"gated_delta", sizes, 1},  {"favor", {{"dk", 4}, {"dv", 3}, {"m", 8}}, 1},
-                             {"window", sizes, 1},       {"mlstm", sizes, 1},
-                             {"rwkv4", {}, 0}};
+  std::vector<Case> cases = {
+      {"softmax", sizes, 1}, {"elu", sizes, 1},         {"scalar_gate", sizes, 1},
+      {"gla", sizes, 1},     {"gated_delta", sizes, 1}, {"favor", {{"dk", 4}, {"dv", 3}, {"m", 8}}, 1},
+      {"window", sizes, 1},  {"mlstm", sizes, 1},       {"rwkv4", {}, 0}};
   for (const Case &c : cases) {
     const Kernel &kernel = compiled(c.name, c.dimensions);
     RandomRequest request;

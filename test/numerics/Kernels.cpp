@@ -42,11 +42,11 @@ std::string lintel::test::text(const FormRequest &variant) {
 
 static std::vector<FormRequest> formsIn(mlir::ModuleOp forms, ArrayRef<int64_t> chunks) {
   std::vector<FormRequest> result;
-  for (mlir::Operation &form : *forms.getBody()) {
-    std::string name = formName(&form).str();
-    if (name == "recurrent") result.push_back({name, 0});
+  for (mlir::Operation &op : *forms.getBody()) {
+    std::string name = formName(&op).str();
+    if (name == "recurrent") result.push_back(form(name));
     else if (name == "chunkwise" || name == "parallel")
-      for (int64_t chunk : chunks) result.push_back({name, chunk});
+      for (int64_t chunk : chunks) result.push_back(form(name, chunk));
   }
   return result;
 }
@@ -56,7 +56,7 @@ const Kernel &lintel::test::compiledText(const std::string &name, const std::str
   static std::map<std::string, Kernel> kernels;
   std::string key = source + "\n" + std::to_string(dtype);
   for (const auto &[dim, value] : dimensions) key += " " + dim + "=" + std::to_string(value);
-  for (const FormRequest &variant : variants) key += ", " + test::text(variant);
+  for (const FormRequest &variant : variants) key += ", " + test::text(variant) + variant.schedule;
   auto [place, fresh] = kernels.try_emplace(key);
   Kernel &kernel = place->second;
   if (!fresh) return kernel;
@@ -143,7 +143,8 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
   lintel_pool *pool = threads > 1 ? lintel_pool_create(threads, nullptr) : nullptr;
   if (pool) call.executor = lintel_pool_executor(pool);
   lintel_error error;
-  EXPECT_EQ(lintel_run(&call, &error), LINTEL_OK) << error.message << " (" << info->name << ", " << text(variant) << ")";
+  EXPECT_EQ(lintel_run(&call, &error), LINTEL_OK)
+      << error.message << " (" << info->name << ", " << text(variant) << ")";
   lintel_pool_destroy(pool);
   for (size_t i = firstWritten; i < memory.size(); ++i)
     EXPECT_TRUE(memory[i].isFrontIntact()) << "written before the start of an array, " << text(variant);
@@ -213,7 +214,8 @@ testing::AssertionResult lintel::test::near(const std::vector<double> &got, cons
   for (size_t i = 0; i < got.size(); ++i) {
     double x = want[i], y = got[i];
     bool ok = std::isfinite(x) ? std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(x))
-                               : std::isnan(x) ? std::isnan(y) : x == y;
+              : std::isnan(x)  ? std::isnan(y)
+                               : x == y;
     if (!ok) return testing::AssertionFailure() << "element " << i << " is " << y << ", expected " << x;
   }
   return testing::AssertionSuccess();

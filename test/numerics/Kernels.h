@@ -1,5 +1,5 @@
-// Compiled operators for the tests of numbers: one compilation for each operator, sizes and dtype in a process, and runs
-// in guarded memory.
+// Compiled operators for the tests of numbers: one compilation for each operator, sizes and dtype in a process, and
+// runs in guarded memory.
 //
 // Every array of a run lies against a page that cannot be touched, so that reading or writing past its end ends the
 // test; what lies before it, and outputs, final states and scratch, is NaN.
@@ -31,6 +31,13 @@ private:
   char *base = nullptr, *start = nullptr;
   size_t mapped = 0;
 };
+
+/// A form to ask for; no chunk: whatever is compiled.
+inline FormRequest form(std::string name, int64_t chunk = 0) {
+  FormRequest result;
+  result.form = std::move(name), result.chunk = chunk;
+  return result;
+}
 
 class Kernel {
 public:

@@ -1,0 +1,71 @@
+// Element types: every operator class in each, against the interpreter in float64 on the same rounded inputs. The bound
+// is Compare.h's: sums in f32 (f64 for f64), one rounding on store.
+#include "Kernels.h"
+
+using namespace lintel;
+using namespace lintel::test;
+
+namespace {
+
+struct TypeCase {
+  const char *name;
+  Dimensions dimensions;
+};
+
+class Types : public testing::TestWithParam<TypeCase> {};
+
+TEST_P(Types, AgreeWithTheInterpreter) {
+  const TypeCase &c = GetParam();
+  for (lintel_dtype dtype : {LINTEL_F64, LINTEL_F32, LINTEL_F16, LINTEL_BF16}) {
+    const Kernel &kernel = compiled(c.name, c.dimensions, dtype, allForms(c.name, c.dimensions, {8}));
+    RandomRequest request;
+    request.steps = 21, request.heads = 2, request.initial = kernel.op().splits();
+    BoundArrays arrays = kernel.random(request);
+    for (const FormRequest &variant : kernel.variants()) {
+      RunResult result = kernel.run(arrays, variant);
+      EXPECT_EQ(result.out.dtype, dtype);
+      for (const NpyArray &state : result.states) EXPECT_EQ(state.dtype, dtype == LINTEL_F64 ? LINTEL_F64 : LINTEL_F32);
+    }
+    expectReference(kernel, arrays);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, Types,
+                         testing::Values(TypeCase{"elu", {{"dk", 8}, {"dv", 5}}},
+                                         TypeCase{"gla", {{"dk", 8}, {"dv", 5}}},
+                                         TypeCase{"gated_delta", {{"dk", 8}, {"dv", 5}}},
+                                         TypeCase{"softmax", {{"dk", 8}, {"dv", 5}}}, TypeCase{"rwkv4", {}},
+                                         TypeCase{"favor", {{"dk", 4}, {"dv", 5}, {"m", 8}}}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+TEST(Halves, AreRoundedOnceOnStore) {
+  // 1 + 2^-12 is exact in f32 and ties away from nothing in halves: sums first, rounding after.
+  for (lintel_dtype dtype : {LINTEL_F16, LINTEL_BF16}) {
+    const Kernel &kernel =
+        compiled("identity", {{"dk", 2}, {"dv", 1}}, dtype, allForms("identity", {{"dk", 2}, {"dv", 1}}, {8}));
+    double tiny = dtype == LINTEL_F16 ? 0x1p-11 : 0x1p-8, ulp = 2 * tiny; // of numbers in [1, 2)
+    for (auto [x, y, want] : {std::tuple{1.0, tiny, 1.0},
+                              {1.0 + ulp, tiny, 1.0 + 2 * ulp},
+                              {1.0, ulp, 1.0 + ulp},
+                              {-1.0 - ulp, -tiny, -1.0 - 2 * ulp}}) {
+      BoundArrays arrays =
+          kernel.arrays(list(filled("q", {1, 1, 1, 2}, {1}, dtype), filled("k", {1, 1, 1, 2}, {x, y}, dtype),
+                             filled("v", {1, 1, 1, 1}, {1}, dtype)));
+      for (const FormRequest &variant : kernel.variants())
+        EXPECT_TRUE(near(kernel.run(arrays, variant).out, {want}, 0)) << text(variant) << " " << x << " + " << y;
+    }
+    // Beyond the largest number of the type.
+    if (dtype == LINTEL_F16) {
+      BoundArrays arrays =
+          kernel.arrays(list(filled("q", {1, 1, 1, 2}, {1}, dtype), filled("k", {1, 1, 1, 2}, {300}, dtype),
+                             filled("v", {1, 1, 1, 1}, {300}, dtype)));
+      for (const FormRequest &variant : kernel.variants()) {
+        RunResult result = kernel.run(arrays, variant);
+        EXPECT_TRUE(near(result.out, {infinity}, 0)) << text(variant);
+        EXPECT_TRUE(near(result.states[0], {90000, 90000}, 0)) << text(variant);
+      }
+    }
+  }
+}
+
+} // namespace
