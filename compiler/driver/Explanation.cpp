@@ -2,6 +2,7 @@
 #include "compiler/analysis/CostAnalysis.h"
 #include "compiler/analysis/DivisionAnalysis.h"
 #include "compiler/analysis/InputUse.h"
+#include "compiler/analysis/TransitionAnalysis.h"
 #include "compiler/driver/Arrays.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -43,10 +44,6 @@ struct Explainer {
     for (mlir::Operation &form : *module.getBody()) {
       StringRef kind = formName(&form);
       if (auto why = form.getAttrOfType<mlir::StringAttr>("not_chunkwise")) notChunkwise = why.str();
-      if (auto classes = form.getAttrOfType<mlir::ArrayAttr>("transition"))
-        for (auto [i, info] : llvm::enumerate(op.states))
-          result.states.push_back(
-              {info.name, symbolicShape("B, H", info), mlir::cast<mlir::StringAttr>(classes[i]).str(), ""});
       if (kind.empty()) continue;
       Explanation::Form entry;
       entry.name = kind.str();
@@ -71,8 +68,21 @@ struct Explainer {
                         : op.bidirectional    ? "a bidirectional sum costs less chunk by chunk"
                                               : "the states carry a running exponent");
     missing("step", "a bidirectional operator needs all steps");
-    for (Explanation::State &state : result.states)
-      if (state.transition == "affine") state.reason = notChunkwise;
+  }
+
+  /// Of the step as it is written: a form that carries exponents scales its states, which is not the operator's doing.
+  void states() {
+    if (op.states.empty()) return;
+    auto copy = mlir::cast<SpecOp>(spec->clone());
+    {
+      TransitionAnalysis analysis(copy.getBody().front(), op.inputs.size(), {});
+      for (auto [i, info] : llvm::enumerate(op.states)) {
+        const StateTransition &transition = analysis.transition(i);
+        result.states.push_back(
+            {info.name, symbolicShape("B, H", info), toString(transition.kind).str(), transition.reason});
+      }
+    }
+    copy->erase();
   }
 
   void sizes(mlir::Operation *chosen) {
@@ -138,6 +148,7 @@ Expected<Explanation> lintel::explainOperator(const SpecFile &file, const Operat
   auto chosen = buildForm(file, op, options, {});
   if (!chosen) return chosen.takeError();
   e.inputs();
+  e.states();
   e.forms(**forms);
   for (mlir::Operation &form : *(*chosen)->getBody()) {
     result.chosen = formName(&form).str();
@@ -153,13 +164,14 @@ void Explanation::print(raw_ostream &os) const {
   for (const auto &[dim, value] : dimensions)
     os << "  " << dim << " = " << value << (is_contained(assumed, dim) ? " (not given; taken as 128)" : "") << "\n";
   os << "\ninputs\n";
-  for (const Input &i : inputs)
-    os << formatv("  {0,-7} {1,-10} {2,-22} {3}\n", i.kind, i.name, i.shape,
-                  i.use == "log-decay"      ? "decay given as a log-decay (exp of it multiplies the state): at most 0"
-                  : i.use == "decay factor" ? "decay given as a factor: from 0 to 1"
-                  : i.use == "decay rate"
-                      ? "decay given as a rate (exp of its negative multiplies the state): at least 0"
-                      : i.use);
+  for (const Input &i : inputs) {
+    const char *use = i.use == "log-decay"      ? "decay given as a log-decay (exp of it multiplies a state): at most 0"
+                      : i.use == "decay factor" ? "decay given as a factor: from 0 to 1"
+                      : i.use == "decay rate"
+                          ? "decay given as a rate (exp of its negative multiplies a state): at least 0"
+                          : i.use.c_str();
+    os << StringRef(formatv("  {0,-7} {1,-10} {2,-22} {3}", i.kind, i.name, i.shape, use).str()).rtrim() << "\n";
+  }
   os << "\nstates\n";
   for (const State &s : states) {
     os << formatv("  {0,-10} {1,-22} transition: {2}\n", s.name, s.shape, s.transition);

@@ -2,6 +2,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -21,7 +22,13 @@ Error Outputs::plan(StringRef path) {
   File file;
   file.path = path.str();
   SmallString<256> real;
-  file.target = sys::fs::real_path(path, real) ? path.str() : real.str().str();
+  if (sys::fs::real_path(path, real)) { // not there yet: its folder's name will do
+    StringRef folder = sys::path::parent_path(path);
+    if (std::error_code code = sys::fs::real_path(folder.empty() ? "." : folder, real))
+      return cannotWrite(path, code.message());
+    sys::path::append(real, sys::path::filename(path));
+  }
+  file.target = real.str().str();
   sys::fs::file_status status;
   bool exists = !sys::fs::status(file.target, status) && sys::fs::exists(status);
   if (exists && sys::fs::is_directory(status)) return cannotWrite(path, "it is a folder");
@@ -29,12 +36,17 @@ Error Outputs::plan(StringRef path) {
     if (other.target == file.target && (!exists || sys::fs::is_regular_file(status)))
       return createStringError("expected each output in a file of its own, found '%s' twice", file.path.c_str());
   if (!exists || sys::fs::is_regular_file(status)) {
-    SmallString<256> name;
     int fd = -1;
-    if (std::error_code code = sys::fs::createUniqueFile(file.target + ".%%%%%%%%.tmp", fd, name))
-      return cannotWrite(path, code.message());
+    std::error_code code;
+    // Not LLVM's unique names, which give '%' in a path a meaning.
+    for (unsigned attempt = 0; attempt < 100; ++attempt) {
+      file.temporary =
+          file.target + "." + std::to_string(sys::Process::getProcessId()) + "." + std::to_string(attempt) + ".tmp";
+      code = sys::fs::openFileForWrite(file.temporary, fd, sys::fs::CD_CreateNew);
+      if (code != std::errc::file_exists) break;
+    }
+    if (code) return cannotWrite(path, code.message());
     raw_fd_ostream(fd, /*shouldClose=*/true);
-    file.temporary = name.str().str();
   }
   files.push_back(std::move(file));
   return Error::success();

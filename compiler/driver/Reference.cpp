@@ -48,6 +48,7 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
     if (!state) return state.takeError();
     result.states.push_back(std::move(*state));
   }
+  if (arrays.heads == 0) return std::move(result); // nothing in them
   auto store = [&](const Results &from, int64_t outAt, int64_t sequence) {
     std::copy(from.out.data.begin(), from.out.data.end(), result.out.dataAs<double>() + outAt);
     for (unsigned s = 0; s < info.states.size(); ++s) {
