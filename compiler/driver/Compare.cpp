@@ -95,13 +95,13 @@ Expected<Reference> lintel::makeReference(mlir::Operation *op, const OperatorInf
     });
   }
   double eps = roundoff(stateDtype(arrays.dtype));
-  double walk = 4 * eps * std::sqrt(static_cast<double>(arrays.steps) + 1);
+  double walk = 8 * eps * std::sqrt(static_cast<double>(arrays.steps) + 1);
   each(result.exact, [&](size_t i, const NpyArray &a, lintel_dtype dtype) {
     ArrayRef<double> values(a.dataAs<double>(), static_cast<size_t>(a.elements()));
     double rms = rmsOf(values);
     std::vector<double> bound(values.size());
     for (auto [n, x] : llvm::enumerate(values))
-      bound[n] = walk * rms + 8 * eps * wiggle[i][n] / delta +
+      bound[n] = walk * rms + 16 * eps * wiggle[i][n] / delta +
                  (std::isfinite(x) ? roundoff(dtype) * std::fabs(x) : 0) + underflow(dtype);
     result.bound.push_back(std::move(bound));
   });

@@ -1,8 +1,8 @@
 // How far a kernel's result may be from the interpreter's, and how far it is.
 //
 // The bound, element by element, is the sum of
-//   4 eps sqrt(T + 1) rms          rounding of sums of T terms, as a random walk; rms is that of the whole array
-//   8 eps w / delta                what the operator itself makes of rounded inputs: w is by how much the exact result
+//   8 eps sqrt(T + 1) rms          rounding of sums of T terms, as a random walk; rms is that of the whole array
+//   16 eps w / delta               what the operator itself makes of rounded inputs: w is by how much the exact result
 //   moves
 //                                  when every input moves by a random relative delta (three draws, the largest)
 //   eps_out |value|                the one rounding on store
