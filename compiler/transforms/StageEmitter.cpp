@@ -84,6 +84,8 @@ Value StageEmitter::scalar(Value v, RowIndices rows, Indices indices) {
   // An operand that broadcasts has fewer axes; it runs along the first ones.
   auto operand = [&](Value x) { return scalar(x, rows, indices.take_front(typeOf(x).getRank())); };
   if (auto c = dyn_cast<ConstantOp>(op)) return number(c.getValueAttr().getValueAsDouble());
+  // Bound, so a constant, though nobody may have folded it yet.
+  if (auto d = dyn_cast<DimOp>(op)) return number(static_cast<double>(*DimExpr::parse(d.getDim())->getConstant()));
   if (isa<PositionOp>(op)) {
     Value step = arith::AddIOp::create(builder, loc, position, rows.i);
     return add(NumberOp::create(builder, loc, step),
