@@ -16,7 +16,6 @@ constexpr int64_t evenSizes[] = {16, 24, 20, 12, 28, 8}, oddSizes[] = {7, 5, 9, 
 struct Case {
   std::string name;
   RandomRequest shape;
-  std::optional<std::vector<int64_t>> lengths;
 };
 
 struct PreparedCase {
@@ -130,7 +129,7 @@ private:
       name = formatv("{0} B={1} T={2} H={3}", name, batch, steps, heads).str();
       if (groups) name += "/" + std::to_string(groups);
       if (shape.initial) name += " initial";
-      result.push_back({name, shape, std::nullopt});
+      result.push_back({name, shape});
       return result.back();
     };
     add("usual", 2, 67, 2);
@@ -146,15 +145,14 @@ private:
       for (Hardness hardness : {Hardness::StrongDecay, Hardness::WeakDecay, Hardness::Resets})
         add(toString(hardness).str(), 1, 37, 3, hardness, true);
     add("grouped heads", 2, 19, 4, Hardness::Usual, true, 2);
-    Case &packed = add("packed 0,3,0,17,1", 1, 21, 2);
-    packed.lengths = std::vector<int64_t>{0, 3, 0, 17, 1};
+    Case &packed = add("packed 0,3,0,17,1", 1, 21, 2, Hardness::Usual, true);
+    packed.shape.lengths = std::vector<int64_t>{0, 3, 0, 17, 1};
     return result;
   }
 
   Expected<PreparedCase> prepare(mlir::Operation *spec, const Case &from, ArrayRef<InputUse> uses) {
     auto arrays = randomArrays(op, uses, from.shape);
     if (!arrays) return arrays.takeError();
-    arrays->lengths = from.lengths;
     auto reference = makeReference(spec, op, *arrays);
     if (!reference) return reference.takeError();
     return PreparedCase{from.name, std::move(*arrays), std::move(*reference)};
@@ -197,7 +195,7 @@ private:
       RandomRequest shape;
       shape.steps = full ? 34 : 18, shape.heads = 2, shape.dimensions = dimensions, shape.dtype = dtype;
       shape.initial = true, shape.seed = options.seed;
-      auto one = prepare(spec, {"split", shape, std::nullopt}, uses);
+      auto one = prepare(spec, {"split", shape}, uses);
       if (!one) return one.takeError();
       split = std::move(*one);
     }

@@ -12,10 +12,10 @@
 namespace lintel {
 
 struct FormRequest {
-  std::string form = "auto"; // auto, recurrent, chunkwise, parallel
-  int64_t chunk = 0;         // steps a chunk; 0 chooses
-  std::string schedule;      // text of a .sched file; empty: the heuristic's
-  std::string scheduleName;  // of the file, for messages
+  std::string form = "auto";     // auto, recurrent, chunkwise, parallel
+  int64_t chunk = 0;             // steps a chunk; 0 chooses
+  std::string schedule = {};     // text of a .sched file; empty: the heuristic's
+  std::string scheduleName = {}; // of the file, for messages
 };
 
 struct CompileOptions {

@@ -103,6 +103,7 @@ Expected<BoundArrays> lintel::randomArrays(const OperatorInfo &op, ArrayRef<Inpu
   BoundArrays result;
   result.batch = request.batch, result.steps = request.steps, result.heads = request.heads;
   result.dimensions = request.dimensions, result.dtype = request.dtype;
+  result.lengths = request.lengths;
   Random random(request.seed);
   bool first = true;
   auto make = [&](ArrayRef<int64_t> shape, int64_t row, const ArrayInfo &info, InputUse use,

@@ -35,7 +35,8 @@ struct RandomRequest {
   Dimensions dimensions;
   lintel_dtype dtype = LINTEL_F32;
   Hardness hardness = Hardness::Usual;
-  bool initial = false; // random initial states
+  bool initial = false;                        // random initial states
+  std::optional<std::vector<int64_t>> lengths; // of packed sequences
   uint64_t seed = 1;
 };
 
