@@ -161,7 +161,8 @@ H::Expr StageExpressions::compute(Operation *op, Scope &scope) {
 }
 
 /// A condition on positions above a reduction is stored and loaded: seen through, it would let Halide shrink the
-/// reduction's tile to a size and place that depend on the loop, with reads outside of the chunk.
+/// reduction's tile to a size and place that depend on the loop, with reads outside of the chunk. A condition on the
+/// reduction itself needs it everywhere.
 H::Expr StageExpressions::condition(SelectOp op, Scope &scope) {
   H::Expr c = truth(op.getCondition(), scope);
   bool stageLevel =
@@ -175,7 +176,7 @@ H::Expr StageExpressions::condition(SelectOp op, Scope &scope) {
     }
     return false;
   };
-  if (!stageLevel || (!hasFold(op.getA()) && !hasFold(op.getB()))) return c;
+  if (!stageLevel || hasFold(op.getCondition()) || (!hasFold(op.getA()) && !hasFold(op.getB()))) return c;
   H::Func mask(stages[current].func.name() + "_mask");
   mask(stages[current].vars) = H::select(c, H::Internal::make_const(type, 1), H::Internal::make_const(type, 0));
   stages[current].masks.push_back(mask);

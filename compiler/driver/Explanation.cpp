@@ -40,10 +40,11 @@ struct Explainer {
   }
 
   void forms(mlir::ModuleOp module) {
-    std::string notChunkwise;
+    std::string notChunkwise, notParallel;
     for (mlir::Operation &form : *module.getBody()) {
       StringRef kind = formName(&form);
       if (auto why = form.getAttrOfType<mlir::StringAttr>("not_chunkwise")) notChunkwise = why.str();
+      if (auto why = form.getAttrOfType<mlir::StringAttr>("not_parallel")) notParallel = why.str();
       if (kind.empty()) continue;
       Explanation::Form entry;
       entry.name = kind.str();
@@ -64,9 +65,7 @@ struct Explainer {
       return missing("step", "every earlier key is read again");
     }
     missing("chunkwise", notChunkwise.empty() ? "no state carries over chunks" : notChunkwise);
-    missing("parallel", !notChunkwise.empty() ? notChunkwise
-                        : op.bidirectional    ? "a bidirectional sum costs less chunk by chunk"
-                                              : "the states carry a running exponent");
+    missing("parallel", !notChunkwise.empty() ? notChunkwise : notParallel);
     missing("step", "a bidirectional operator needs all steps");
   }
 

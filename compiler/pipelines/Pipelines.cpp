@@ -42,6 +42,7 @@ void lintel::buildFormPipeline(OpPassManager &passes, const FormOptions &options
 }
 
 void lintel::buildKernelPipeline(OpPassManager &passes) {
+  passes.addPass(createGuardGrowth());
   passes.addPass(createLowerFormToStages());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

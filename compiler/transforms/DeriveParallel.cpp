@@ -36,13 +36,21 @@ int64_t windowOf(AttendOp attend) {
   return 0;
 }
 
+bool decaysByChannel(ChunkwiseOp op) {
+  return llvm::any_of(op.getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getDecay() > 0; });
+}
+
 struct Pass : lintel::impl::DeriveParallelBase<Pass> {
   using DeriveParallelBase::DeriveParallelBase;
 
   void runOnOperation() override {
     OpBuilder builder(&getContext());
     for (ChunkwiseOp chunkwise : llvm::make_early_inc_range(getOperation().getOps<ChunkwiseOp>())) {
-      if (chunkwise.getBidirectional() || chunkwise.internalStates()) continue;
+      if (chunkwise.internalStates() && decaysByChannel(chunkwise)) {
+        chunkwise->setAttr("not_parallel",
+                           builder.getStringAttr("a decay for each channel does not go with a running exponent"));
+        continue;
+      }
       builder.setInsertionPointAfter(chunkwise);
       StringRef name = chunkwise.getSymName();
       name.consume_back("_chunkwise");
@@ -50,9 +58,10 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
           ParallelOp::create(builder, chunkwise.getLoc(), builder.getStringAttr(name + "_parallel"),
                              chunkwise.getInputs(), chunkwise.getStates(), chunkwise.getReads(),
                              builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()),
-                             UnitAttr(), chunkwise.getScalesAttr());
+                             chunkwise.getBidirectionalAttr(), chunkwise.getScalesAttr());
       inheritPrecision(form, chunkwise);
       IRMapping mapping;
+      chunkwise.getPrefix().cloneInto(&form.getPrefix(), mapping);
       chunkwise.getToken().cloneInto(&form.getToken(), mapping);
       chunkwise.getCombine().cloneInto(&form.getCombine(), mapping);
     }

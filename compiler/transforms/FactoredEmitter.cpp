@@ -1,11 +1,12 @@
 #include "compiler/transforms/FactoredEmitter.h"
+#include "compiler/analysis/RangeAnalysis.h"
 
 using namespace mlir;
 using namespace lintel;
 
 Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builder, Location loc, Value t, int64_t rows,
            ValueRange exponents)
-    : emitter(builder, loc), rows(rows) {
+    : emitter(builder, loc), rows(rows), start(t) {
   if (form.internal) {
     // Each exponent is a serial recurrence of its own over the chunk.
     StageEmitter prefix(builder, loc);
@@ -54,6 +55,21 @@ Value Tile::element(Value v, Value i, Value c) {
   return emitter.at(emitter.tensorOf(v), idx);
 }
 
+Value Tile::beforeEnd(Value i, Value x, double behind) {
+  if (!masked) return x;
+  OpBuilder &b = emitter.builder;
+  Value step = arith::AddIOp::create(b, emitter.loc, start, i);
+  Value inside = emitter.compare(BinaryKind::Lt, step, StepsOp::create(b, emitter.loc, b.getIndexType()));
+  return emitter.select(inside, x, emitter.number(behind));
+}
+
+Value Tile::pairValues(const FactoredForm::State &state, unsigned pair) {
+  Value v = state.pairs[pair].v;
+  if (!masked && emitter.hasRows(v)) return emitter.tensorOf(v);
+  return emitter.stage("v", {"j", "e"}, {rows, state.type.getSizes()[1]},
+                       [&](StageEmitter::Indices idx) { return beforeEnd(idx[0], element(v, idx[0], idx[1]), 0); });
+}
+
 Value Tile::overFeature(const FactoredForm::State &state, llvm::function_ref<Value(Value)> body) {
   if (state.type.getRank() == 0) return body({});
   return emitter.fold(ReduceKind::Sum, "c", state.type.getSizes()[0], body);
@@ -63,6 +79,8 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
   if (!state.decay) return std::nullopt;
   if (auto it = known.find(state.decay.getAsOpaquePointer()); it != known.end()) return it->second;
   Products p;
+  Range range = RangeAnalysis().of(state.decay);
+  p.grows = !(range.low >= -1 && range.high <= 1);
   p.rank = cast<RealType>(state.decay.getType()).getRank();
   SmallVector<int64_t> feature;
   SmallVector<StringRef> featureAxis;
@@ -81,7 +99,7 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
   p.before = emitter.stage(
       "decay", with({"i"}), sized({rows}),
       [&](StageEmitter::Indices idx) {
-        return emitter.mul(idx.back(), element(state.decay, idx[0], p.rank ? idx[1] : Value()));
+        return emitter.mul(idx.back(), beforeEnd(idx[0], element(state.decay, idx[0], p.rank ? idx[1] : Value()), 1));
       },
       one);
   if (rows > 1) {
@@ -90,7 +108,8 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
     p.w = emitter.stage(
         "w", with({"i", "j"}), sized({rows, rows}),
         [&](StageEmitter::Indices idx) {
-          Value later = emitter.mul(idx.back(), element(state.decay, idx[0], p.rank ? idx[2] : Value()));
+          Value later =
+              emitter.mul(idx.back(), beforeEnd(idx[0], element(state.decay, idx[0], p.rank ? idx[2] : Value()), 1));
           Value same =
               emitter.select(emitter.compare(BinaryKind::Eq, idx[1], idx[0]), emitter.number(1), emitter.number(0));
           return emitter.select(emitter.compare(BinaryKind::Lt, idx[1], idx[0]), later, same);
@@ -101,31 +120,48 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
   return p;
 }
 
+Value Tile::weigh(Value x, Value weight, bool grows) {
+  Value product = emitter.mul(x, weight);
+  if (!grows) return product;
+  return emitter.select(emitter.binary(BinaryKind::Eq, x, emitter.number(0)), emitter.number(0), product);
+}
+
+Value Tile::atRow(const FactoredForm::Read &read, Value i, llvm::function_ref<Value(Value)> weighed, Value unweighed) {
+  if (read.inclusive) return weighed(i);
+  OpBuilder &b = emitter.builder;
+  Value last = arith::MaxSIOp::create(b, emitter.loc, arith::SubIOp::create(b, emitter.loc, i, emitter.index(1)),
+                                      emitter.index(0));
+  return emitter.select(emitter.compare(BinaryKind::Gt, i, emitter.index(0)), weighed(last), unweighed);
+}
+
 Value Tile::scaledQuery(const FactoredForm::Read &read, const FactoredForm::State &state) {
   emitter.materialize(read.q, "q", rows);
   auto p = products(state);
   auto key =
       std::make_tuple(read.q.getAsOpaquePointer(), (void *)nullptr, state.decay.getAsOpaquePointer(), read.inclusive);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
-  if (!p && emitter.hasRows(read.q)) return cache[key] = emitter.tensorOf(read.q);
+  bool vector = state.type.getRank() > 0, scales = p && p->rank;
+  if (!scales && emitter.hasRows(read.q)) return cache[key] = emitter.tensorOf(read.q);
   SmallVector<int64_t> sizes{rows};
   SmallVector<StringRef> axes{"i"};
-  bool vector = state.type.getRank() > 0;
   if (vector) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
   return cache[key] = emitter.stage("qs", axes, sizes, [&](StageEmitter::Indices idx) {
     Value c = vector ? idx[1] : Value(), x = element(read.q, idx[0], c);
-    if (!p) return x;
-    SmallVector<Value> at;
-    OpBuilder &b = emitter.builder;
-    if (read.inclusive) at.push_back(idx[0]);
-    else
-      at.push_back(arith::MaxSIOp::create(
-          b, emitter.loc, arith::SubIOp::create(b, emitter.loc, idx[0], emitter.index(1)), emitter.index(0)));
-    if (p->rank) at.push_back(c);
-    Value scaled = emitter.mul(x, emitter.at(p->before, at));
-    if (read.inclusive) return scaled;
-    return emitter.select(emitter.compare(BinaryKind::Gt, idx[0], emitter.index(0)), scaled, x);
+    if (!scales) return x;
+    return atRow(
+        read, idx[0],
+        [&](Value row) {
+          return weigh(x, emitter.at(p->before, {row, c}), p->grows);
+        },
+        x);
   });
+}
+
+Value Tile::sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, Value i, Value sum) {
+  auto p = products(state);
+  if (!p || p->rank) return sum;
+  return atRow(
+      read, i, [&](Value row) { return weigh(sum, emitter.at(p->before, {row}), p->grows); }, sum);
 }
 
 Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
@@ -134,16 +170,16 @@ Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
   auto key = std::make_tuple((void *)nullptr, k.getAsOpaquePointer(), state.decay.getAsOpaquePointer(), false);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
   bool vector = state.type.getRank() > 0;
-  if ((!p || rows == 1) && emitter.hasRows(k)) return cache[key] = emitter.tensorOf(k);
+  if (!masked && (!p || rows == 1) && emitter.hasRows(k)) return cache[key] = emitter.tensorOf(k);
   SmallVector<int64_t> sizes{rows};
   SmallVector<StringRef> axes{"j"};
   if (vector) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
   return cache[key] = emitter.stage("ks", axes, sizes, [&](StageEmitter::Indices idx) {
-    Value c = vector ? idx[1] : Value(), x = element(k, idx[0], c);
+    Value c = vector ? idx[1] : Value(), x = beforeEnd(idx[0], element(k, idx[0], c), 0);
     if (!p || rows == 1) return x;
     SmallVector<Value> at{emitter.index(rows - 1), idx[0]};
     if (p->rank) at.push_back(c);
-    return emitter.mul(x, emitter.at(p->w, at));
+    return weigh(x, emitter.at(p->w, at), p->grows);
   });
 }
 
@@ -163,10 +199,10 @@ Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &st
                                    emitter.index(0));
     Value sum = overFeature(state, [&](Value c) {
       Value x = element(k, j, c);
-      if (p && p->rank) x = emitter.mul(x, emitter.at(p->w, {row, j, c}));
+      if (p && p->rank) x = weigh(x, emitter.at(p->w, {row, j, c}), p->grows);
       return emitter.mul(element(read.q, i, c), x);
     });
-    if (p && !p->rank) sum = emitter.mul(sum, emitter.at(p->w, {row, j}));
+    if (p && !p->rank) sum = weigh(sum, emitter.at(p->w, {row, j}), p->grows);
     return emitter.select(emitter.compare(read.inclusive ? BinaryKind::Le : BinaryKind::Lt, j, i), sum,
                           emitter.number(0));
   });
@@ -184,7 +220,7 @@ Value Tile::update(const FactoredForm::State &state, Value before) {
     if (p) {
       SmallVector<Value> at{emitter.index(rows - 1)};
       if (p->rank) at.push_back(idx[0]);
-      sum = emitter.mul(sum, emitter.at(p->before, at));
+      sum = weigh(sum, emitter.at(p->before, at), p->grows);
     }
     for (auto [pair, k] : llvm::zip(state.pairs, keys)) {
       Value added = emitter.fold(ReduceKind::Sum, "j", rows, [&](Value j) {
@@ -217,4 +253,24 @@ void Tile::emitOutput(const FactoredForm &form, const KernelFrame &frame, ArrayR
     });
   }
   EmitOp::create(emitter.builder, emitter.loc, tensor, t);
+}
+
+SmallVector<Value> lintel::sweepChunks(OpBuilder &builder, Location loc, int64_t chunk, ValueRange carried,
+                                       llvm::function_ref<SmallVector<Value>(Value, ValueRange, int64_t)> body) {
+  SmallVector<Value> values(carried);
+  if (chunk > 1)
+    values = createScan(builder, loc, ScanMode::Whole, chunk, 0, values,
+                        [&](Value t, ValueRange c) { return body(t, c, chunk); });
+  return createScan(builder, loc, chunk > 1 ? ScanMode::Rest : ScanMode::Whole, 1, chunk > 1 ? chunk : 0, values,
+                    [&](Value t, ValueRange c) { return body(t, c, 1); });
+}
+
+SmallVector<Value> lintel::userStates(const FactoredForm &form, StageEmitter &emitter, ArrayRef<int64_t> scales,
+                                      ValueRange carried) {
+  SmallVector<Value> user;
+  for (auto [s, state] : llvm::enumerate(form.states)) {
+    int64_t by = scales.empty() ? -1 : scales[s];
+    user.push_back(by < 0 ? carried[s] : unscale(emitter, state.name, carried[s], carried[by]));
+  }
+  return user;
 }

@@ -79,13 +79,20 @@ public:
   struct Products {
     mlir::Value w, before;
     unsigned rank;
+    bool grows; ///< a factor may exceed one
   };
   std::optional<Products> products(const FactoredForm::State &state);
   /// The element of a token value; `c` is left out where it has no axis.
   mlir::Value element(mlir::Value v, mlir::Value i, mlir::Value c);
-  /// q scaled by the decays since the chunk's start (up to the step before, where the read is exclusive): what meets
-  /// the state.
+  /// x times a weight of the state, where zero times infinity is zero.
+  mlir::Value weigh(mlir::Value x, mlir::Value weight, bool grows);
+  /// What meets the state: q, scaled by the decays of each channel since the chunk's start (up to the step before,
+  /// where the read is exclusive).
   mlir::Value scaledQuery(const FactoredForm::Read &read, const FactoredForm::State &state);
+  /// `sum`, a product of row i of scaledQuery with what lies before the chunk, times the decays that are not in
+  /// scaledQuery already: those of a scalar.
+  mlir::Value sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value i,
+                         mlir::Value sum);
   /// k scaled by the decays up to the chunk's end: what is added to the state.
   mlir::Value scaledKey(const FactoredForm::State &state, unsigned pair);
   /// A[i, j]: masked products within the chunk.
@@ -94,14 +101,36 @@ public:
   mlir::Value update(const FactoredForm::State &state, mlir::Value before);
   /// Applies the combine region to the reads' tensors and emits the output.
   void emitOutput(const FactoredForm &form, const KernelFrame &frame, llvm::ArrayRef<mlir::Value> reads, mlir::Value t);
+  /// From here on steps behind the sequence's end add nothing and decay nothing.
+  void maskAfterEnd() { masked = true; }
+  /// The values of a pair, zero behind the end.
+  mlir::Value pairValues(const FactoredForm::State &state, unsigned pair);
   /// The sum over the feature axis of body(c), or body(null) where there is none.
   mlir::Value overFeature(const FactoredForm::State &state, llvm::function_ref<mlir::Value(mlir::Value)> body);
 
 private:
+  /// `weighed` at the last row whose decays row i of the read has seen, `unweighed` where there is none.
+  mlir::Value atRow(const FactoredForm::Read &read, mlir::Value i, llvm::function_ref<mlir::Value(mlir::Value)> weighed,
+                    mlir::Value unweighed);
+
+  /// `x` where row i is before the sequence's end, else `behind`.
+  mlir::Value beforeEnd(mlir::Value i, mlir::Value x, double behind);
+
+  mlir::Value start; ///< the chunk's first step
+  bool masked = false;
   std::map<void *, Products> known;
   std::map<std::tuple<void *, void *, void *, bool>, mlir::Value> cache;
   llvm::SmallVector<mlir::Value> exponentsAt, exponentsNext;
 };
+
+/// Whole chunks, then the steps left over one by one. `body` gets the first step, what is carried and how many rows,
+/// and returns what is carried on.
+llvm::SmallVector<mlir::Value>
+sweepChunks(mlir::OpBuilder &builder, mlir::Location loc, int64_t chunk, mlir::ValueRange carried,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange, int64_t)> body);
+/// The states as the user knows them, from the states and exponents carried.
+llvm::SmallVector<mlir::Value> userStates(const FactoredForm &form, StageEmitter &emitter,
+                                          llvm::ArrayRef<int64_t> scales, mlir::ValueRange carried);
 
 } // namespace lintel
 #endif

@@ -27,6 +27,7 @@ Value readChunk(Tile &tile, const FactoredForm &form, const FactoredForm::Read &
       Value q = qs ? e.at(qs, qi) : tile.element(read.q, idx[0], c);
       return e.mul(q, e.at(state, at));
     });
+    if (within) sum = tile.sinceStart(read, info, idx[0], sum);
     // The steps behind i (or i itself, where the read is exclusive) weigh nothing and are not looked at.
     Value last;
     if (tile.rows > 1 && matrix)
@@ -79,24 +80,15 @@ KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
     next.append(tile.exponentsAfter);
     return next;
   };
-  int64_t chunk = op.getChunk();
   auto sweep = [&](SmallVector<Value> carried, bool update, bool write, ArrayRef<Value> last) {
-    if (chunk > 1) // whole chunks, then the rest one by one
-      carried = createScan(builder, loc, ScanMode::Whole, chunk, 0, carried,
-                           [&](Value t, ValueRange c) { return iteration(t, c, chunk, update, write, last); });
-    return createScan(builder, loc, chunk > 1 ? ScanMode::Rest : ScanMode::Whole, 1, chunk > 1 ? chunk : 0, carried,
-                      [&](Value t, ValueRange c) { return iteration(t, c, 1, update, write, last); });
+    return sweepChunks(builder, loc, op.getChunk(), carried,
+                       [&](Value t, ValueRange c, int64_t rows) { return iteration(t, c, rows, update, write, last); });
   };
   SmallVector<Value> last = sweep(init, true, !bidirectional, {});
   // The second sweep of a bidirectional operator reads the last states; its exponents run again from the start.
   if (bidirectional)
     sweep(SmallVector<Value>(ArrayRef<Value>(init).take_back(form.internal)), false, true,
           ArrayRef<Value>(last).take_front(n));
-  SmallVector<Value> user;
-  for (unsigned s = 0; s < n; ++s) {
-    int64_t by = op.getScales().empty() ? -1 : op.getScales()[s];
-    user.push_back(by < 0 ? last[s] : unscale(top, names[s], last[s], last[by]));
-  }
-  YieldOp::create(builder, loc, user);
+  YieldOp::create(builder, loc, userStates(form, top, op.getScales(), last));
   return frame.kernel;
 }

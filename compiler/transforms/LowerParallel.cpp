@@ -3,37 +3,118 @@
 using namespace mlir;
 using namespace lintel;
 
-/// Block of queries by block of keys. The block on the diagonal is a chunk without a state; earlier ones factor at the
-/// boundary between them: the weight of (i, j) is (decays from the query block's start to i) x (decays between the
-/// blocks) x (decays from j to its block's end).
-KernelOp lintel::lowerParallel(ParallelOp op) {
-  OpBuilder builder(op->getContext());
-  FactoredForm form = FactoredForm::of(op);
-  Location loc = op.getLoc();
-  SmallVector<StringRef> names;
-  SmallVector<RealType> types;
-  for (auto &s : form.states) names.push_back(s.name), types.push_back(s.type);
-  auto outType = cast<RealType>(form.combine->getTerminator()->getOperand(0).getType());
-  int64_t chunk = op.getChunk();
-  KernelFrame frame =
-      KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), *form.token, names, types, outType);
-  unsigned n = form.states.size();
+namespace {
 
-  createScan(builder, loc, ScanMode::Blocks, chunk, 0, {}, [&](Value t, ValueRange) {
-    Tile tile(form, frame, builder, loc, t, chunk, {});
+/// Block of queries by block of keys. The block on the diagonal is a chunk without a state; earlier ones factor at the
+/// boundaries: the weight of (i, j) is (decays from the query block's start to i) x (decays of the blocks between) x
+/// (decays from j to its block's end).
+///
+/// Scalar decays of the blocks between are applied to the sums, which grow block by block from the first; a decay for
+/// each channel lies inside the sums over c, so its product is carried from the last block to the first. A
+/// bidirectional operator sees every block whole, as it is after the last step.
+class ParallelLowering {
+public:
+  explicit ParallelLowering(ParallelOp op)
+      : op(op), builder(op->getContext()), loc(op.getLoc()), form(FactoredForm::of(op)), chunk(op.getChunk()),
+        both(op.getBidirectional()) {}
+
+  KernelOp run() {
+    SmallVector<StringRef> names;
+    SmallVector<RealType> types;
+    for (auto &s : form.states) {
+      names.push_back(s.name), types.push_back(s.type);
+      if (s.decay && cast<RealType>(s.decay.getType()).getRank()) descending = true;
+    }
+    auto outType = cast<RealType>(form.combine->getTerminator()->getOperand(0).getType());
+    frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), *form.token, names, types, outType);
+    if (both) frame.kernel.setBidirectional(true);
+    StageEmitter top(builder, loc);
+    SmallVector<Value> start;
+    for (unsigned s = 0; s < form.internal; ++s) start.push_back(exponentStart(top));
+    createScan(builder, loc, ScanMode::Blocks, chunk, 0, {}, [&](Value t, ValueRange) {
+      queryBlock(t, start);
+      return SmallVector<Value>();
+    });
+    // The states after the sequence: updates alone.
+    SmallVector<Value> init(frame.states);
+    init.append(start);
+    SmallVector<Value> last = sweepChunks(builder, loc, chunk, init, [&](Value t, ValueRange carried, int64_t rows) {
+      Tile tile(form, frame, builder, loc, t, rows, carried.take_back(form.internal));
+      SmallVector<Value> next;
+      for (auto [s, state] : llvm::enumerate(form.states)) next.push_back(tile.update(state, carried[s]));
+      next.append(tile.exponentsAfter);
+      return next;
+    });
+    YieldOp::create(builder, loc, userStates(form, top, op.getScales(), last));
+    return frame.kernel;
+  }
+
+private:
+  void queryBlock(Value t, ArrayRef<Value> start) {
+    SmallVector<Value> exponents(start);
+    if (form.internal)
+      exponents = blocks(t, start, /*causal=*/true, [&](Value s, ValueRange carried) {
+        return Tile(form, frame, builder, loc, s, chunk, carried).exponentsAfter;
+      });
+    Tile tile(form, frame, builder, loc, t, chunk, exponents);
     StageEmitter &e = tile.emitter;
-    SmallVector<Value> carried, queries;
+    SmallVector<Value> queries, carried;
     for (auto &read : form.reads) {
+      if (both) e.materialize(read.q, "q", chunk), queries.push_back({});
+      else queries.push_back(tile.scaledQuery(read, form.states[read.state]));
+    }
+    auto query = [&](unsigned r, Value i, Value c) {
+      if (!queries[r]) return tile.element(form.reads[r].q, i, c);
+      SmallVector<Value> at{i};
+      if (c) at.push_back(c);
+      return e.at(queries[r], at);
+    };
+    // The initial state, as far as channel c of query i sees it.
+    auto initial = [&](unsigned r, StageEmitter::Indices idx, Value all) {
+      auto &read = form.reads[r];
       auto &state = form.states[read.state];
-      bool matrix = state.type.getRank() == 2;
-      queries.push_back(tile.scaledQuery(read, state));
+      return tile.overFeature(state, [&](Value c) {
+        SmallVector<Value> at;
+        if (c) at.push_back(c);
+        at.append(idx.begin() + 1, idx.end());
+        Value x = e.mul(query(r, idx[0], c), e.at(frame.states[read.state], at));
+        return all ? tile.weigh(x, e.at(all, {c}), true) : x;
+      });
+    };
+    for (unsigned r = 0; r < form.reads.size(); ++r)
+      carried.push_back(perQuery(e, r, descending ? "zero" : "initial", [&](StageEmitter::Indices idx) {
+        return descending ? e.number(0) : initial(r, idx, {});
+      }));
+    // Descending, the product of all decays between the key block and the query block.
+    SmallVector<unsigned> between(form.states.size(), ~0u);
+    if (descending)
+      for (auto [s, state] : llvm::enumerate(form.states)) {
+        if (!state.decay) continue;
+        between[s] = carried.size();
+        carried.push_back(perDecay(e, state, [&](StageEmitter::Indices) { return e.number(1); }));
+      }
+    unsigned exponentsFrom = carried.size();
+    carried.append(start.begin(), start.end());
+    SmallVector<Value> seen = blocks(
+        t, carried, !both, [&](Value s, ValueRange args) { return keyBlock(s, args, between, exponentsFrom, query); });
+
+    SmallVector<Value> results;
+    for (auto [r, read] : llvm::enumerate(form.reads)) {
+      auto &state = form.states[read.state];
       SmallVector<Value> scores;
-      for (unsigned p = 0; p < state.pairs.size(); ++p) scores.push_back(tile.scores(read, state, p));
-      SmallVector<int64_t> sizes{chunk};
-      SmallVector<StringRef> axes{"i"};
-      if (matrix) sizes.push_back(state.type.getSizes()[1]), axes.push_back("e");
-      carried.push_back(e.stage("diagonal", axes, sizes, [&](StageEmitter::Indices idx) {
-        Value sum, last;
+      for (unsigned p = 0; !both && p < state.pairs.size(); ++p) scores.push_back(tile.scores(read, state, p));
+      results.push_back(perQuery(e, r, "r", [&](StageEmitter::Indices idx) {
+        Value sum = e.at(seen[r], idx);
+        if (descending) {
+          Value all = between[read.state] == ~0u ? Value() : seen[between[read.state]];
+          bool vector = all && cast<RealType>(all.getType()).getRank();
+          Value first = initial(r, idx, vector ? all : Value());
+          sum = e.add(sum, all && !vector ? tile.weigh(first, e.at(all, {}), true) : first);
+        }
+        if (both) return sum;
+        sum = tile.sinceStart(read, state, idx[0], sum);
+        bool matrix = state.type.getRank() == 2;
+        Value last;
         if (matrix && chunk > 1)
           last = read.inclusive ? idx[0] : arith::SubIOp::create(builder, loc, idx[0], e.index(1)).getResult();
         for (size_t p = 0; p < scores.size(); ++p) {
@@ -46,280 +127,99 @@ KernelOp lintel::lowerParallel(ParallelOp op) {
               last);
           sum = e.add(sum, within);
         }
-        return sum ? sum : e.number(0);
+        return sum;
       }));
     }
-    unsigned reads = form.reads.size();
-    // For each state the product of all decays between the key block and the query block.
-    SmallVector<unsigned> between(n, ~0u);
-    for (auto [s, state] : llvm::enumerate(form.states)) {
-      if (!state.decay) continue;
-      between[s] = carried.size();
-      bool vector = cast<RealType>(state.decay.getType()).getRank();
-      SmallVector<int64_t> sizes;
-      SmallVector<StringRef> axes;
-      if (vector) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
-      carried.push_back(e.stage("between", axes, sizes, [&](StageEmitter::Indices) { return e.number(1); }));
-    }
-    auto pairs = PairsOp::create(builder, loc, ValueRange(carried).getTypes(), t, chunk, 0, /*causal=*/true,
-                                 /*descending=*/true, 0, carried);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      Block &block = pairs.getBody().emplaceBlock();
-      Value s = block.addArgument(builder.getIndexType(), loc);
-      for (Value v : carried) block.addArgument(v.getType(), loc);
-      builder.setInsertionPointToEnd(&block);
-      auto args = block.getArguments().drop_front();
-      Tile keys(form, frame, builder, loc, s, chunk, {});
-      StageEmitter &k = keys.emitter;
-      SmallVector<Value> next;
-      for (auto [r, read] : llvm::enumerate(form.reads)) {
-        auto &state = form.states[read.state];
-        bool matrix = state.type.getRank() == 2;
-        auto ba = between[read.state];
-        bool vector = ba != ~0u && cast<RealType>(state.decay.getType()).getRank();
-        SmallVector<Value> scores;
-        for (unsigned p = 0; p < state.pairs.size(); ++p) {
-          Value scaled = keys.scaledKey(state, p);
-          scores.push_back(k.stage("A", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
-            Value sum = keys.overFeature(state, [&](Value c) {
-              SmallVector<Value> qi{idx[0]}, kj{idx[1]};
-              if (c) qi.push_back(c), kj.push_back(c);
-              Value x = k.at(scaled, kj);
-              if (vector) x = k.mul(x, k.at(args[ba], {c}));
-              return k.mul(k.at(queries[r], qi), x);
-            });
-            return ba != ~0u && !vector ? k.mul(sum, k.at(args[ba], {})) : sum;
-          }));
-        }
-        SmallVector<int64_t> sizes{chunk};
-        SmallVector<StringRef> axes{"i"};
-        if (matrix) sizes.push_back(state.type.getSizes()[1]), axes.push_back("e");
-        next.push_back(k.stage("r", axes, sizes, [&](StageEmitter::Indices idx) {
-          Value sum = k.at(args[r], idx);
-          for (auto [p, a] : llvm::enumerate(scores))
-            sum = k.add(sum, k.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
-              Value x = k.at(a, {idx[0], j});
-              return matrix ? k.mul(x, keys.element(state.pairs[p].v, j, idx[1])) : x;
-            }));
-          return sum;
-        }));
-      }
-      for (auto [si, state] : llvm::enumerate(form.states)) {
-        if (between[si] == ~0u) continue;
-        auto p = *keys.products(state);
-        SmallVector<int64_t> sizes;
-        SmallVector<StringRef> axes;
-        if (p.rank) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
-        next.push_back(k.stage("between", axes, sizes, [&](StageEmitter::Indices idx) {
-          SmallVector<Value> at{k.index(chunk - 1)};
-          at.append(idx.begin(), idx.end());
-          return k.mul(k.at(args[between[si]], idx), k.at(p.before, at));
-        }));
-      }
-      YieldOp::create(builder, loc, next);
-    }
-    SmallVector<Value> results;
+    tile.emitOutput(form, frame, results, t);
+  }
+
+  SmallVector<Value> keyBlock(Value s, ValueRange carried, ArrayRef<unsigned> between, unsigned exponentsFrom,
+                              llvm::function_ref<Value(unsigned, Value, Value)> query) {
+    Tile keys(form, frame, builder, loc, s, chunk, carried.drop_front(exponentsFrom));
+    // Only a bidirectional operator meets the last block, which may be short.
+    if (both) keys.maskAfterEnd();
+    StageEmitter &k = keys.emitter;
+    SmallVector<Value> next;
     for (auto [r, read] : llvm::enumerate(form.reads)) {
       auto &state = form.states[read.state];
-      bool matrix = state.type.getRank() == 2;
       auto ba = between[read.state];
-      SmallVector<int64_t> sizes{chunk};
-      SmallVector<StringRef> axes{"i"};
-      if (matrix) sizes.push_back(state.type.getSizes()[1]), axes.push_back("e");
-      results.push_back(e.stage("r", axes, sizes, [&](StageEmitter::Indices idx) {
-        Value initial = tile.overFeature(state, [&](Value c) {
-          SmallVector<Value> qi{idx[0]}, at;
-          if (c) qi.push_back(c), at.push_back(c);
-          if (matrix) at.push_back(idx[1]);
-          Value x = e.mul(e.at(queries[r], qi), e.at(frame.states[read.state], at));
-          if (ba == ~0u) return x;
-          Value all = pairs.getResult(ba);
-          return e.mul(x, cast<RealType>(all.getType()).getRank() ? e.at(all, {c}) : e.at(all, {}));
-        });
-        return e.add(e.at(pairs.getResult(r), idx), initial);
+      bool vector = ba != ~0u && cast<RealType>(state.decay.getType()).getRank();
+      auto p = keys.products(state);
+      SmallVector<Value> scores, values;
+      for (unsigned pair = 0; pair < state.pairs.size(); ++pair) {
+        Value scaled = keys.scaledKey(state, pair);
+        values.push_back(state.pairs[pair].v ? keys.pairValues(state, pair) : Value());
+        scores.push_back(k.stage("A", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
+          Value sum = keys.overFeature(state, [&](Value c) {
+            SmallVector<Value> kj{idx[1]};
+            if (c) kj.push_back(c);
+            Value x = k.at(scaled, kj);
+            if (vector) x = keys.weigh(x, k.at(carried[ba], {c}), p->grows);
+            return k.mul(query(r, idx[0], c), x);
+          });
+          return ba != ~0u && !vector ? keys.weigh(sum, k.at(carried[ba], {}), p->grows) : sum;
+        }));
+      }
+      next.push_back(perQuery(k, r, "r", [&](StageEmitter::Indices idx) {
+        Value sum = k.at(carried[r], idx);
+        if (p && !descending) sum = keys.weigh(sum, k.at(p->before, {k.index(chunk - 1)}), p->grows);
+        for (auto [pair, a] : llvm::enumerate(scores))
+          sum = k.add(sum, k.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
+            Value x = k.at(a, {idx[0], j});
+            return values[pair] ? k.mul(x, k.at(values[pair], {j, idx[1]})) : x;
+          }));
+        return sum;
       }));
     }
-    (void)reads;
-    tile.emitOutput(form, frame, results, t);
-    return SmallVector<Value>();
-  });
-
-  // The states after the sequence: updates alone.
-  auto update = [&](Value t, ValueRange carried, int64_t rows) {
-    Tile tile(form, frame, builder, loc, t, rows, {});
-    SmallVector<Value> next;
-    for (unsigned s = 0; s < n; ++s) next.push_back(tile.update(form.states[s], carried[s]));
+    for (auto [si, state] : llvm::enumerate(form.states)) {
+      if (between[si] == ~0u) continue;
+      auto p = *keys.products(state);
+      next.push_back(perDecay(k, state, [&](StageEmitter::Indices idx) {
+        SmallVector<Value> at{k.index(chunk - 1)};
+        at.append(idx.begin(), idx.end());
+        return k.mul(k.at(carried[between[si]], idx), k.at(p.before, at));
+      }));
+    }
+    next.append(keys.exponentsAfter);
     return next;
-  };
-  SmallVector<Value> states(frame.states);
-  if (chunk > 1)
-    states = createScan(builder, loc, ScanMode::Whole, chunk, 0, states,
-                        [&](Value t, ValueRange c) { return update(t, c, chunk); });
-  states = createScan(builder, loc, chunk > 1 ? ScanMode::Rest : ScanMode::Whole, 1, chunk > 1 ? chunk : 0, states,
-                      [&](Value t, ValueRange c) { return update(t, c, 1); });
-  YieldOp::create(builder, loc, states);
-  return frame.kernel;
-}
+  }
 
-namespace {
+  SmallVector<Value> blocks(Value t, ArrayRef<Value> init, bool causal,
+                            llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, 0, causal, descending, 0, init);
+    OpBuilder::InsertionGuard guard(builder);
+    Block &block = pairs.getBody().emplaceBlock();
+    Value s = block.addArgument(builder.getIndexType(), loc);
+    for (Value v : init) block.addArgument(v.getType(), loc);
+    builder.setInsertionPointToEnd(&block);
+    YieldOp::create(builder, loc, body(s, block.getArguments().drop_front()));
+    return SmallVector<Value>(pairs.getResults());
+  }
 
-/// A weight as a * exp(s), with null for 1 and 0: exponentials are kept apart so that the running maximum can be taken
-/// out of them.
-struct ScaledWeight {
-  Value a, s;
+  /// A stage over a read's rows: [i] or [i, e].
+  Value perQuery(StageEmitter &e, unsigned read, StringRef name, StageEmitter::Body body) {
+    RealType type = form.states[form.reads[read].state].type;
+    SmallVector<int64_t> sizes{chunk};
+    SmallVector<StringRef> axes{"i"};
+    if (type.getRank() == 2) sizes.push_back(type.getSizes()[1]), axes.push_back("e");
+    return e.stage(name, axes, sizes, body);
+  }
+  Value perDecay(StageEmitter &e, const FactoredForm::State &state, StageEmitter::Body body) {
+    SmallVector<int64_t> sizes;
+    SmallVector<StringRef> axes;
+    if (cast<RealType>(state.decay.getType()).getRank()) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
+    return e.stage("between", axes, sizes, body);
+  }
+
+  ParallelOp op;
+  OpBuilder builder;
+  Location loc;
+  FactoredForm form;
+  KernelFrame frame;
+  int64_t chunk;
+  bool both, descending = false;
 };
-
-ScaledWeight scaledWeight(StageEmitter &e, Value v, RowIndices rows) {
-  if (auto u = v.getDefiningOp<UnaryOp>(); u && u.getKind() == UnaryKind::Exp)
-    return {{}, e.scalar(u.getX(), rows, {})};
-  if (auto select = v.getDefiningOp<SelectOp>()) {
-    Value c = e.scalar(select.getCondition(), rows, {});
-    ScaledWeight x = scaledWeight(e, select.getA(), rows), y = scaledWeight(e, select.getB(), rows);
-    auto pick = [&](Value a, Value b, double none) -> Value {
-      if (!a && !b) return {};
-      return e.select(c, a ? a : e.number(none), b ? b : e.number(none));
-    };
-    return {pick(x.a, y.a, 1), pick(x.s, y.s, 0)};
-  }
-  if (auto b = v.getDefiningOp<BinaryOp>(); b && (b.getKind() == BinaryKind::Mul || b.getKind() == BinaryKind::Div)) {
-    ScaledWeight x = scaledWeight(e, b.getA(), rows), y = scaledWeight(e, b.getB(), rows);
-    bool product = b.getKind() == BinaryKind::Mul;
-    Value a = product ? e.mul(x.a, y.a) : y.a ? e.binary(BinaryKind::Div, x.a ? x.a : e.number(1), y.a) : x.a;
-    Value s = product ? e.add(x.s, y.s) : y.s ? e.binary(BinaryKind::Sub, x.s ? x.s : e.number(0), y.s) : x.s;
-    return {a, s};
-  }
-  return {e.scalar(v, rows, {}), {}};
-}
 
 } // namespace
 
-/// Softmax and its kin, streamed (Milakov and Gimelshein 2018; Rabe and Staats 2021): carried are the maximum m, the
-/// sum l and the weighted values.
-KernelOp lintel::lowerStreamed(StreamedOp op) {
-  OpBuilder builder(op->getContext());
-  Location loc = op.getLoc();
-  Block &body = op.getBody().front();
-  Value out = body.getTerminator()->getOperand(0);
-  int64_t chunk = op.getChunk(), window = op.getWindow();
-  KernelFrame frame =
-      KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), body, {}, {}, cast<RealType>(out.getType()));
-  AttendOp attend;
-  body.walk([&](AttendOp a) { attend = a; });
-  bool causal = attend.getCausal(), vector = attend.getType().getRank() == 1;
-  if (!causal) frame.kernel.setBidirectional(true);
-  SmallVector<int64_t> accSizes{chunk};
-  SmallVector<StringRef> accAxes{"i"};
-  if (vector) accSizes.push_back(attend.getType().getSizes()[0]), accAxes.push_back("e");
-  createScan(builder, loc, ScanMode::Blocks, chunk, 0, {}, [&](Value t, ValueRange) {
-    StageEmitter e(builder, loc);
-    frame.bindInputs(e, body, t, chunk);
-    e.materialize(attend.getQ(), "q", chunk);
-    // What the weights use from outside is the query's.
-    attend.getWeights().walk([&](Operation *inner) {
-      for (Value v : inner->getOperands())
-        if (v.getParentRegion() == &op.getBody() && v.getDefiningOp()) e.materialize(v, "x", chunk);
-    });
-    Value m = e.stage("m", {"i"}, {chunk}, [&](StageEmitter::Indices) { return e.number(-1e30); });
-    Value l = e.stage("l", {"i"}, {chunk}, [&](StageEmitter::Indices) { return e.number(0); });
-    Value acc = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices) { return e.number(0); });
-    SmallVector<Value> init{m, l, acc};
-    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, chunk, causal,
-                                 /*descending=*/false, window, init);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      Block &block = pairs.getBody().emplaceBlock();
-      Value s = block.addArgument(builder.getIndexType(), loc);
-      for (Value v : init) block.addArgument(v.getType(), loc);
-      builder.setInsertionPointToEnd(&block);
-      Value m0 = block.getArgument(1), l0 = block.getArgument(2), acc0 = block.getArgument(3);
-      StageEmitter keys(builder, loc); // the keys' own values
-      frame.bindInputs(keys, body, s, chunk);
-      keys.materialize(attend.getK(), "k", chunk);
-      keys.materialize(attend.getV(), "v", chunk);
-      Value kt = keys.tensorOf(attend.getK()), vt = keys.tensorOf(attend.getV());
-      bool kRows = keys.hasRows(attend.getK()), vRows = keys.hasRows(attend.getV());
-      Block &w = attend.getWeights().front();
-      e.bind(w.getArgument(1), kt, kRows ? StageEmitter::J : StageEmitter::None);
-      e.bind(w.getArgument(0), e.tensorOf(attend.getQ()),
-             e.hasRows(attend.getQ()) ? StageEmitter::I : StageEmitter::None);
-      auto weightAt = [&](Value i, Value j) {
-        Value query = arith::AddIOp::create(builder, loc, t, i), key = arith::AddIOp::create(builder, loc, s, j);
-        e.bindScalar(w.getArgument(2), NumberOp::create(builder, loc, arith::SubIOp::create(builder, loc, query, key)));
-        ScaledWeight x = scaledWeight(e, w.getTerminator()->getOperand(0), {i, j});
-        Value last = causal ? query
-                            : arith::SubIOp::create(builder, loc, StepsOp::create(builder, loc, builder.getIndexType()),
-                                                    e.index(1))
-                                  .getResult();
-        Value seen = e.compare(BinaryKind::Le, key, last);
-        return std::make_pair(x, seen);
-      };
-      // The exponent where the pair is seen and its weight is not zero, else far below all others.
-      Value x = e.stage("s", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
-        auto [weight, seen] = weightAt(idx[0], idx[1]);
-        Value s0 = weight.s ? weight.s : e.number(0), none = e.number(-INFINITY);
-        if (weight.a) s0 = e.select(e.binary(BinaryKind::Eq, weight.a, e.number(0)), none, s0);
-        return e.select(seen, s0, none);
-      });
-      Value m1 = e.stage("m", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
-        return e.binary(BinaryKind::Max, e.at(m0, idx), e.fold(ReduceKind::Max, "j", chunk, [&](Value j) {
-          return e.at(x, {idx[0], j});
-        }));
-      });
-      Value p = e.stage("p", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
-        Value weight = e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(x, idx), e.at(m1, {idx[0]})));
-        auto [parts, seen] = weightAt(idx[0], idx[1]);
-        return parts.a ? e.select(seen, e.mul(weight, parts.a), e.number(0)) : weight;
-      });
-      Value c = e.stage("rescale", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
-        return e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(m0, idx), e.at(m1, idx)));
-      });
-      Value l1 = e.stage("l", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
-        return e.add(e.mul(e.at(l0, idx), e.at(c, idx)), e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
-          return e.at(p, {idx[0], j});
-        }));
-      });
-      Value acc1 = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices idx) {
-        return e.add(e.mul(e.at(acc0, idx), e.at(c, {idx[0]})), e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
-          SmallVector<Value> at;
-          if (vRows) at.push_back(j);
-          if (vector) at.push_back(idx[1]);
-          return e.mul(e.at(p, {idx[0], j}), e.at(vt, at));
-        }));
-      });
-      YieldOp::create(builder, loc, {m1, l1, acc1});
-    }
-    Value m1 = pairs.getResult(0), l1 = pairs.getResult(1), acc1 = pairs.getResult(2), divisor;
-    if (!attend.getNormalizer().empty()) {
-      Block &nb = attend.getNormalizer().front();
-      Value result = nb.getTerminator()->getOperand(0);
-      if (result == nb.getArgument(0)) divisor = l1; // the maximum cancels
-      else
-        divisor = e.stage("den", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
-          Value scale = e.unary(UnaryKind::Exp, e.at(m1, idx));
-          e.bindScalar(nb.getArgument(0), e.mul(e.at(l1, idx), scale));
-          return e.binary(BinaryKind::Div, e.scalar(result, {idx[0], idx[0]}, {}), scale);
-        });
-    }
-    Value r = e.stage("r", accAxes, accSizes, [&](StageEmitter::Indices idx) {
-      Value x = e.at(acc1, idx);
-      return divisor ? e.binary(BinaryKind::Div, x, e.at(divisor, {idx[0]}))
-                     : e.mul(x, e.unary(UnaryKind::Exp, e.at(m1, {idx[0]})));
-    });
-    e.bind(attend.getResult(), r, StageEmitter::I);
-    Value tensor = r;
-    if (out != attend.getResult()) {
-      e.prepare(out, chunk);
-      SmallVector<int64_t> sizes{chunk};
-      SmallVector<StringRef> axes{"i"};
-      for (int64_t d : cast<RealType>(out.getType()).getSizes()) sizes.push_back(d), axes.push_back("e");
-      tensor = e.stage("out", axes, sizes, [&](StageEmitter::Indices idx) {
-        return e.scalar(out, {idx[0], idx[0]}, idx.drop_front());
-      });
-    }
-    EmitOp::create(builder, loc, tensor, t);
-    return SmallVector<Value>();
-  });
-  YieldOp::create(builder, loc, ValueRange());
-  return frame.kernel;
-}
+KernelOp lintel::lowerParallel(ParallelOp op) { return ParallelLowering(op).run(); }

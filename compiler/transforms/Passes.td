@@ -76,7 +76,7 @@ def DeriveChunkwise : Pass<"attn-derive-chunkwise", "::mlir::ModuleOp"> {
 def DeriveParallel : Pass<"attn-derive-parallel", "::mlir::ModuleOp"> {
   let summary = "the parallel form: all pairs of steps, in blocks";
   let description = [{
-    Before: `attn.chunkwise` (causal, without exponents), or `attn.spec` with `attn.attend`. After: `attn.parallel @NAME_parallel` or
+    Before: `attn.chunkwise` (`not_parallel` on one that has no such form says why), or `attn.spec` with `attn.attend`. After: `attn.parallel @NAME_parallel` or
     `attn.streamed @NAME_parallel` behind it.
   }];
   let options = [Option<"chunk", "chunk", "int64_t", "0", "steps a block; 0 chooses">];
@@ -86,6 +86,16 @@ def DeriveParallel : Pass<"attn-derive-parallel", "::mlir::ModuleOp"> {
 def DeriveStep : Pass<"attn-derive-step", "::mlir::ModuleOp"> {
   let summary = "the one-token decode of each recurrent form";
   let description = [{ Before: `attn.recurrent`, causal. After: an `attn.step @NAME_step` with the same body behind each. }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
+def GuardGrowth : Pass<"attn-guard-growth", "::mlir::ModuleOp"> {
+  let summary = "a state of zero stays zero under a factor that overflows";
+  let description = [{
+    In `attn.recurrent` and `attn.step`. Before: `w * x` where `x` comes from a state and `w` has an exponential that can pass the largest number.
+    After: `x == 0 ? 0 : w * x`. Run last before lowering: transitions are no longer to be seen in it.
+    Before: `%y = attn.binary mul %w, %S`; after: `%z = attn.binary eq %S, %zero`, `%r = attn.select %z, %zero, %y`.
+  }];
   let dependentDialects = ["::lintel::AttnDialect"];
 }
 

@@ -56,9 +56,9 @@ struct Pass : lintel::impl::SelectFormBase<Pass> {
     if (!best) {
       InFlightDiagnostic diag = spec.emitError("operator '") << spec.getSymName() << "' has no " << form << " form";
       for (Operation *op : forms)
-        if (auto why = op->getAttrOfType<StringAttr>("not_chunkwise");
-            why && (form == "chunkwise" || form == "parallel"))
-          diag << ": " << why.getValue();
+        for (StringRef attr : {"not_chunkwise", "not_parallel"})
+          if (auto why = op->getAttrOfType<StringAttr>(attr); why && (form == "chunkwise" || form == "parallel"))
+            diag << ": " << why.getValue();
       diag << "; it has";
       for (Operation *op : forms) diag << " " << formName(op);
       return failure();

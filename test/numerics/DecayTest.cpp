@@ -68,6 +68,10 @@ TEST(Decay, GrowthOverflowsInItsHeadAlone) {
               else if (kernel->dtype() == LINTEL_F64)
                 EXPECT_NEAR(y[i] / want[i], 1, 1e-12) << name << " " << text(variant) << " t=" << t;
               else if (t > 0) EXPECT_FALSE(std::isfinite(y[i])) << name << " " << text(variant) << " t=" << t;
+              // The state is still zero: it stays so, however large the factor. (A decay for each channel meets the
+              // state inside a sum in the other forms, see docs/limits.md.)
+              else if (name == std::string("scalar_gate") || variant.form == "recurrent")
+                EXPECT_NEAR(y[i] / want[i], 1, 1e-5) << name << " " << text(variant);
             }
       }
     }

@@ -13,15 +13,46 @@ attn.chunkwise @sum_chunkwise chunk 4 inputs [#attn.param<token "q">, #attn.para
   attn.yield %r : !attn.tensor<>
 }
 
-// A bidirectional operator has no use for it.
 // CHECK-LABEL: attn.chunkwise @both_chunkwise
-// CHECK-NOT: attn.parallel
+// CHECK: attn.parallel @both_parallel chunk 8 bidirectional
 attn.chunkwise @both_chunkwise chunk 4 bidirectional inputs [#attn.param<token "k">] states [#attn.state<"z", rank = 1, decay = -1, pairs = 1>] reads [#attn.read<0, inclusive = true>] prefix {
 } token {
 ^bb0(%k: !attn.tensor<3>):
   attn.yield %k, %k : !attn.tensor<3>, !attn.tensor<3>
 } combine {
 ^bb0(%k: !attn.tensor<3>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+
+// A running exponent goes along, but not beside a decay for each channel.
+// CHECK-LABEL: attn.chunkwise @exponent_chunkwise
+// CHECK: attn.parallel @exponent_parallel chunk 8
+// CHECK-SAME: scales [1]
+// CHECK: attn.binary max %x, %{{.+}}
+attn.chunkwise @exponent_chunkwise chunk 4 inputs [#attn.param<token "x">] states [#attn.state<"z", rank = 0, decay = 0, pairs = 1>] scales [1] reads [#attn.read<0, inclusive = true>] prefix {
+^bb0(%x: !attn.tensor<>, %p: !attn.tensor<>):
+  %m = attn.binary max %x, %p : <>, <>
+  attn.yield %m : !attn.tensor<>
+} token {
+^bb0(%x: !attn.tensor<>, %p: !attn.tensor<>, %n: !attn.tensor<>):
+  %d = attn.binary sub %p, %n : <>, <>
+  %a = attn.unary exp2 %d : <>
+  attn.yield %a, %x, %x : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+} combine {
+^bb0(%x: !attn.tensor<>, %p: !attn.tensor<>, %n: !attn.tensor<>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+// CHECK-LABEL: attn.chunkwise @channel_chunkwise
+// CHECK: not_parallel = "a decay for each channel does not go with a running exponent"
+// CHECK-NOT: attn.parallel
+attn.chunkwise @channel_chunkwise chunk 4 inputs [#attn.param<token "x">] states [#attn.state<"z", rank = 1, decay = 1, pairs = 1>] scales [1] reads [#attn.read<0, inclusive = true>] prefix {
+^bb0(%x: !attn.tensor<3>, %p: !attn.tensor<>):
+  attn.yield %p : !attn.tensor<>
+} token {
+^bb0(%x: !attn.tensor<3>, %p: !attn.tensor<>, %n: !attn.tensor<>):
+  attn.yield %x, %x, %x : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%x: !attn.tensor<3>, %p: !attn.tensor<>, %n: !attn.tensor<>, %r: !attn.tensor<>):
   attn.yield %r : !attn.tensor<>
 }
 

@@ -44,11 +44,11 @@ attn.chunkwise @sum_chunkwise chunk 4 inputs [#attn.param<token "q">, #attn.para
 
 // -----
 
-// Parallel: for each block of queries the blocks of keys before it, from the last to the first.
+// Parallel: for each block of queries the blocks of keys before it.
 // CHECK-LABEL: attn.kernel @sum_parallel form "parallel" chunk 4
 // CHECK: attn.scan blocks chunk 4
-// CHECK: attn.stage "diagonal"
-// CHECK: attn.pairs %t chunk 4 queries 0 causal descending
+// CHECK: attn.stage "initial"
+// CHECK: attn.pairs %t chunk 4 queries 0 causal carry
 // CHECK: attn.scan whole chunk 4 carry %z
 attn.parallel @sum_parallel chunk 4 inputs [#attn.param<token "q">, #attn.param<token "k">] states [#attn.state<"z", rank = 1, decay = -1, pairs = 1>] reads [#attn.read<0, inclusive = true>] prefix {
 } token {
@@ -56,6 +56,21 @@ attn.parallel @sum_parallel chunk 4 inputs [#attn.param<token "q">, #attn.param<
   attn.yield %k, %q : !attn.tensor<3>, !attn.tensor<3>
 } combine {
 ^bb0(%q: !attn.tensor<3>, %k: !attn.tensor<3>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+
+// -----
+
+// A decay for each channel: from the last block to the first, with the product of the decays between.
+// CHECK-LABEL: attn.kernel @gated_parallel form "parallel" chunk 4
+// CHECK: attn.stage "between" axes ["c"] : <3>
+// CHECK: attn.pairs %t chunk 4 queries 0 causal descending carry
+attn.parallel @gated_parallel chunk 4 inputs [#attn.param<token "q">, #attn.param<token "g">] states [#attn.state<"z", rank = 1, decay = 1, pairs = 1>] reads [#attn.read<0, inclusive = true>] prefix {
+} token {
+^bb0(%q: !attn.tensor<3>, %g: !attn.tensor<3>):
+  attn.yield %g, %q, %q : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%q: !attn.tensor<3>, %g: !attn.tensor<3>, %r: !attn.tensor<>):
   attn.yield %r : !attn.tensor<>
 }
 

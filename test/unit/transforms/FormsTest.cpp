@@ -57,6 +57,19 @@ attention rows_read {
   S = outer(k, v) + S * 0.5
   out = S @ w
 }
+attention both_ways {
+  token q[dk], k[dk], v[dv], g
+  bidirectional
+  decay exp(g)
+  normalize max(abs(den), 1)
+}
+attention both_ways_by_exponent {
+  token q[dk], k[dk], v[dv], g
+  bidirectional
+  feature(x) = exp(x)
+  decay exp(g)
+  normalize
+}
 attention no_state {
   token x[n], y
   out = cumsum(x) * y + position

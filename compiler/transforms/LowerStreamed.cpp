@@ -1,0 +1,167 @@
+#include "compiler/transforms/Lowering.h"
+#include "dialect/OperatorUtils.h"
+
+using namespace mlir;
+using namespace lintel;
+
+namespace {
+
+/// A weight as a * exp(s), with null for 1 and 0: exponentials are kept apart so that the running maximum can be taken
+/// out of them.
+struct ScaledWeight {
+  Value a, s;
+};
+
+ScaledWeight scaledWeight(StageEmitter &e, Value v, RowIndices rows) {
+  if (auto u = v.getDefiningOp<UnaryOp>(); u && u.getKind() == UnaryKind::Exp)
+    return {{}, e.scalar(u.getX(), rows, {})};
+  if (auto select = v.getDefiningOp<SelectOp>()) {
+    Value c = e.scalar(select.getCondition(), rows, {});
+    ScaledWeight x = scaledWeight(e, select.getA(), rows), y = scaledWeight(e, select.getB(), rows);
+    auto pick = [&](Value a, Value b, double none) -> Value {
+      if (!a && !b) return {};
+      return e.select(c, a ? a : e.number(none), b ? b : e.number(none));
+    };
+    return {pick(x.a, y.a, 1), pick(x.s, y.s, 0)};
+  }
+  if (auto b = v.getDefiningOp<BinaryOp>(); b && (b.getKind() == BinaryKind::Mul || b.getKind() == BinaryKind::Div)) {
+    ScaledWeight x = scaledWeight(e, b.getA(), rows), y = scaledWeight(e, b.getB(), rows);
+    bool product = b.getKind() == BinaryKind::Mul;
+    Value a = product ? e.mul(x.a, y.a) : y.a ? e.binary(BinaryKind::Div, x.a ? x.a : e.number(1), y.a) : x.a;
+    Value s = product ? e.add(x.s, y.s) : y.s ? e.binary(BinaryKind::Sub, x.s ? x.s : e.number(0), y.s) : x.s;
+    return {a, s};
+  }
+  return {e.scalar(v, rows, {}), {}};
+}
+
+} // namespace
+
+/// Softmax and its kin, streamed (Milakov and Gimelshein 2018; Rabe and Staats 2021): carried are the maximum m, the
+/// sum l and the weighted values.
+KernelOp lintel::lowerStreamed(StreamedOp op) {
+  OpBuilder builder(op->getContext());
+  Location loc = op.getLoc();
+  Block &body = op.getBody().front();
+  Value out = body.getTerminator()->getOperand(0);
+  int64_t chunk = op.getChunk(), window = op.getWindow();
+  KernelFrame frame =
+      KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), body, {}, {}, cast<RealType>(out.getType()));
+  AttendOp attend;
+  body.walk([&](AttendOp a) { attend = a; });
+  bool causal = attend.getCausal(), vector = attend.getType().getRank() == 1;
+  if (!causal) frame.kernel.setBidirectional(true);
+  SmallVector<int64_t> accSizes{chunk};
+  SmallVector<StringRef> accAxes{"i"};
+  if (vector) accSizes.push_back(attend.getType().getSizes()[0]), accAxes.push_back("e");
+  createScan(builder, loc, ScanMode::Blocks, chunk, 0, {}, [&](Value t, ValueRange) {
+    StageEmitter e(builder, loc);
+    frame.bindInputs(e, body, t, chunk);
+    e.materialize(attend.getQ(), "q", chunk);
+    // What the weights use from outside is the query's.
+    attend.getWeights().walk([&](Operation *inner) {
+      for (Value v : inner->getOperands())
+        if (v.getParentRegion() == &op.getBody() && v.getDefiningOp()) e.materialize(v, "x", chunk);
+    });
+    Value m = e.stage("m", {"i"}, {chunk}, [&](StageEmitter::Indices) { return e.number(-1e30); });
+    Value l = e.stage("l", {"i"}, {chunk}, [&](StageEmitter::Indices) { return e.number(0); });
+    Value acc = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices) { return e.number(0); });
+    SmallVector<Value> init{m, l, acc};
+    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, chunk, causal,
+                                 /*descending=*/false, window, init);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      Block &block = pairs.getBody().emplaceBlock();
+      Value s = block.addArgument(builder.getIndexType(), loc);
+      for (Value v : init) block.addArgument(v.getType(), loc);
+      builder.setInsertionPointToEnd(&block);
+      Value m0 = block.getArgument(1), l0 = block.getArgument(2), acc0 = block.getArgument(3);
+      StageEmitter keys(builder, loc); // the keys' own values
+      frame.bindInputs(keys, body, s, chunk);
+      keys.materialize(attend.getK(), "k", chunk);
+      keys.materialize(attend.getV(), "v", chunk);
+      Value kt = keys.tensorOf(attend.getK()), vt = keys.tensorOf(attend.getV());
+      bool kRows = keys.hasRows(attend.getK()), vRows = keys.hasRows(attend.getV());
+      Block &w = attend.getWeights().front();
+      e.bind(w.getArgument(1), kt, kRows ? StageEmitter::J : StageEmitter::None);
+      e.bind(w.getArgument(0), e.tensorOf(attend.getQ()),
+             e.hasRows(attend.getQ()) ? StageEmitter::I : StageEmitter::None);
+      auto weightAt = [&](Value i, Value j) {
+        Value query = arith::AddIOp::create(builder, loc, t, i), key = arith::AddIOp::create(builder, loc, s, j);
+        e.bindScalar(w.getArgument(2), NumberOp::create(builder, loc, arith::SubIOp::create(builder, loc, query, key)));
+        ScaledWeight x = scaledWeight(e, w.getTerminator()->getOperand(0), {i, j});
+        Value last = causal ? query
+                            : arith::SubIOp::create(builder, loc, StepsOp::create(builder, loc, builder.getIndexType()),
+                                                    e.index(1))
+                                  .getResult();
+        Value seen = e.compare(BinaryKind::Le, key, last);
+        return std::make_pair(x, seen);
+      };
+      // The exponent where the pair is seen and its weight is not zero, else far below all others.
+      Value x = e.stage("s", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
+        auto [weight, seen] = weightAt(idx[0], idx[1]);
+        Value s0 = weight.s ? weight.s : e.number(0), none = e.number(-INFINITY);
+        if (weight.a) s0 = e.select(e.binary(BinaryKind::Eq, weight.a, e.number(0)), none, s0);
+        return e.select(seen, s0, none);
+      });
+      Value m1 = e.stage("m", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
+        return e.binary(BinaryKind::Max, e.at(m0, idx), e.fold(ReduceKind::Max, "j", chunk, [&](Value j) {
+          return e.at(x, {idx[0], j});
+        }));
+      });
+      Value p = e.stage("p", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
+        Value weight = e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(x, idx), e.at(m1, {idx[0]})));
+        auto [parts, seen] = weightAt(idx[0], idx[1]);
+        return parts.a ? e.select(seen, e.mul(weight, parts.a), e.number(0)) : weight;
+      });
+      Value c = e.stage("rescale", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
+        return e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(m0, idx), e.at(m1, idx)));
+      });
+      Value l1 = e.stage("l", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
+        return e.add(e.mul(e.at(l0, idx), e.at(c, idx)), e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
+          return e.at(p, {idx[0], j});
+        }));
+      });
+      Value acc1 = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices idx) {
+        return e.add(e.mul(e.at(acc0, idx), e.at(c, {idx[0]})), e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
+          SmallVector<Value> at;
+          if (vRows) at.push_back(j);
+          if (vector) at.push_back(idx[1]);
+          return e.mul(e.at(p, {idx[0], j}), e.at(vt, at));
+        }));
+      });
+      YieldOp::create(builder, loc, {m1, l1, acc1});
+    }
+    Value m1 = pairs.getResult(0), l1 = pairs.getResult(1), acc1 = pairs.getResult(2), divisor;
+    if (!attend.getNormalizer().empty()) {
+      Block &nb = attend.getNormalizer().front();
+      Value result = nb.getTerminator()->getOperand(0);
+      if (result == nb.getArgument(0)) divisor = l1; // the maximum cancels
+      else
+        divisor = e.stage("den", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
+          Value scale = e.unary(UnaryKind::Exp, e.at(m1, idx));
+          e.bindScalar(nb.getArgument(0), e.mul(e.at(l1, idx), scale));
+          return e.binary(BinaryKind::Div, e.scalar(result, {idx[0], idx[0]}, {}), scale);
+        });
+    }
+    Value r = e.stage("r", accAxes, accSizes, [&](StageEmitter::Indices idx) {
+      Value x = e.at(acc1, idx);
+      return divisor ? e.binary(BinaryKind::Div, x, e.at(divisor, {idx[0]}))
+                     : e.mul(x, e.unary(UnaryKind::Exp, e.at(m1, {idx[0]})));
+    });
+    e.bind(attend.getResult(), r, StageEmitter::I);
+    Value tensor = r;
+    if (out != attend.getResult()) {
+      e.prepare(out, chunk);
+      SmallVector<int64_t> sizes{chunk};
+      SmallVector<StringRef> axes{"i"};
+      for (int64_t d : cast<RealType>(out.getType()).getSizes()) sizes.push_back(d), axes.push_back("e");
+      tensor = e.stage("out", axes, sizes, [&](StageEmitter::Indices idx) {
+        return e.scalar(out, {idx[0], idx[0]}, idx.drop_front());
+      });
+    }
+    EmitOp::create(builder, loc, tensor, t);
+    return SmallVector<Value>();
+  });
+  YieldOp::create(builder, loc, ValueRange());
+  return frame.kernel;
+}
