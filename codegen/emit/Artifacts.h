@@ -18,9 +18,10 @@ struct ArtifactRequest {
   bool header = true, objectFile = true, staticLibrary = true, sharedLibrary = true, manifest = true;
 };
 
-/// Writes what is asked for. Each file is written beside its place and then renamed; if anything fails, no new file is
-/// left. Errors: a folder that cannot be written, no linker for the shared library, the linker's own message.
-llvm::Error emitArtifacts(const ArtifactRequest &request);
+/// Writes what is asked for, of one kernel or several: all or nothing. Each file is written beside its place and all
+/// are renamed at the end; if anything fails, no new file or folder is left, and what was there before is as it was.
+/// Errors: a folder that cannot be written, no linker for the shared library, the linker's own message.
+llvm::Error emitArtifacts(llvm::ArrayRef<ArtifactRequest> requests);
 
 /// The text of the C header (clean in C99 and C++ under -Wall -Wextra -Werror): documents every array's shape and
 /// declares `extern const lintel_kernel <symbol>;`, `<symbol>_dim_<name>` for each dimension, and the positions of

@@ -38,6 +38,7 @@ struct KernelDescription {
   std::string specHash; // hexadecimal
   lintel_dtype dtype = LINTEL_F32;
   bool causal = true;
+  bool attends = false;                                    // reads other steps' inputs again
   std::vector<std::pair<std::string, int64_t>> dimensions; // dk = 64, in the order of the spec
   std::vector<ParameterDescription> inputs, states;
   ParameterDescription out;

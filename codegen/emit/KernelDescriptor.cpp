@@ -53,7 +53,7 @@ public:
                           number32(k.inputs.size()),
                           number32(k.states.size()),
                           number32(k.variants.size()),
-                          number32(0),
+                          number32(k.attends),
                           parameters(k.inputs),
                           parameters(k.states),
                           constant(parameterType, parameter(k.out)),

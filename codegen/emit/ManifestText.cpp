@@ -64,6 +64,7 @@ std::string lintel::manifestText(const ArtifactRequest &request) {
                     {"abi_version", static_cast<int64_t>(LINTEL_ABI_VERSION)},
                     {"dtype", dtypeName(k.dtype)},
                     {"causal", k.causal},
+                    {"attends", k.attends},
                     {"dimensions", std::move(dimensions)},
                     {"triple", utf8(request.triple)},
                     {"inputs", parameters(k.inputs)},

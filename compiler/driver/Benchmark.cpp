@@ -95,6 +95,10 @@ static Error check(const lintel_kernel *kernel, const OperatorInfo &op, const Bo
 Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const OperatorInfo &op,
                                                     const BenchmarkRequest &request) {
   BenchmarkResult result;
+  auto phase = [&](const char *doing) {
+    if (request.progress) request.progress->phase(Twine(doing) + " " + op.name);
+  };
+  phase("compiling");
   auto start = Clock::now();
   CompileOptions options = request.compile;
   options.decode = false;
@@ -109,6 +113,7 @@ Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const 
   result.batch = request.batch, result.steps = request.steps, result.heads = request.heads;
   result.chunk = variant.chunk, result.dimensions = options.dimensions, result.threads = request.threads;
 
+  phase("checking");
   auto forms = deriveForms(file, op, options.dimensions);
   if (!forms) return forms.takeError();
   SmallVector<InputUse> uses;
@@ -123,6 +128,7 @@ Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const 
   if (Error e = check((*jit)->kernel(), op, *arrays, execute, result)) return std::move(e);
   if (!result.difference.ok) return std::move(result);
 
+  phase("timing");
   auto call = PreparedCall::create((*jit)->kernel(), op, *arrays, execute);
   if (!call) return call.takeError();
   if (Error e = (*call)->run()) return std::move(e); // pages and caches

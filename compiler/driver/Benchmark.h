@@ -4,6 +4,7 @@
 
 #include "compiler/driver/Compare.h"
 #include "compiler/driver/Compilation.h"
+#include "compiler/driver/Progress.h"
 #include "llvm/Support/JSON.h"
 
 namespace lintel {
@@ -12,6 +13,7 @@ struct BenchmarkRequest {
   int64_t batch = 1, steps = 1024, heads = 8, groups = 0;
   CompileOptions compile; // dimensions, dtype, form, target
   int threads = 1;
+  Progress *progress = nullptr;
 };
 
 struct BenchmarkResult {

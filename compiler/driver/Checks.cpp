@@ -1,8 +1,8 @@
 #include "compiler/driver/Checks.h"
 #include "codegen/emit/KernelDescription.h"
 #include "compiler/driver/Execution.h"
+#include "compiler/driver/Reference.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <cstring>
 
 using namespace llvm;
 using namespace lintel;
@@ -38,10 +38,13 @@ public:
   void add(const std::string &name, const Difference &difference) {
     ++row.cases;
     if (!difference.ok) fail(name + ": " + difference.failure);
-    bool worse = difference.ok == row.worst.ok ? difference.error >= row.worst.error : !difference.ok;
+    bool worse = difference.ok == row.worst.ok ? difference.used() >= row.worst.used() : !difference.ok;
     if (!worse) return;
     row.worst = difference;
     row.worstCase = name;
+  }
+  void addSame(const std::string &name, const OperatorInfo &op, const RunResult &want, const RunResult &got) {
+    if (auto text = firstOtherBits(op, want, got)) fail(name + ": " + *text);
   }
   void fail(const std::string &text) {
     row.worst.ok = false;
@@ -51,13 +54,6 @@ public:
 private:
   CheckRow &row;
 };
-
-bool sameBits(const NpyArray &a, const NpyArray &b) { return std::memcmp(a.data(), b.data(), a.bytes()) == 0; }
-bool sameBits(const RunResult &a, const RunResult &b) {
-  for (auto [x, y] : llvm::zip_equal(a.states, b.states))
-    if (!sameBits(x, y)) return false;
-  return sameBits(a.out, b.out);
-}
 
 class Checker {
 public:
@@ -174,21 +170,26 @@ private:
     if (requests.empty())
       return createStringError("operator '%s' has no %s form", op.name.c_str(), options.form.c_str());
     SmallVector<InputUse> uses = inputUses(mlir::cast<SpecOp>(spec));
+    where = std::string(dtypeName(dtype)) + (dimensions.empty() ? "" : " ") + dimensionText(dimensions);
+    phase("interpreting");
     std::vector<PreparedCase> prepared;
     if (options.arrays) {
       report.warnings = decayWarnings(op, uses, *options.arrays);
       auto arrays = cutArrays(op, *options.arrays, 0, options.arrays->steps, {});
       if (!arrays) return arrays.takeError();
       arrays->lengths = options.arrays->lengths;
-      auto reference = makeReference(spec, op, *arrays);
+      // The spec's own sums may be beyond a double.
+      auto reference = makeReference(interpretedForm(forms), op, *arrays);
       if (!reference) return reference.takeError();
       prepared.push_back({"given arrays", std::move(*arrays), std::move(*reference)});
       return checkVariants(requests, dimensions, dtype, prepared, nullptr);
     }
-    for (const Case &from : cases(dimensions, dtype, uses, full)) {
+    std::vector<Case> all = cases(dimensions, dtype, uses, full);
+    for (const Case &from : all) {
       auto one = prepare(spec, from, uses);
       if (!one) return one.takeError();
       prepared.push_back(std::move(*one));
+      count(prepared.size(), all.size(), "cases");
     }
     std::optional<PreparedCase> split;
     if (op.splits()) {
@@ -204,33 +205,53 @@ private:
 
   Error checkVariants(ArrayRef<FormRequest> requests, const Dimensions &dimensions, lintel_dtype dtype,
                       ArrayRef<PreparedCase> prepared, const PreparedCase *split) {
+    CompileOptions compile;
+    compile.dimensions = dimensions, compile.dtype = dtype, compile.targets = {options.target};
+    // Where the row of this kernel is not asked for, or failed, others are checked without their single steps.
+    std::unique_ptr<JitKernel> stepper;
+    if (split) {
+      compile.variants = {{"recurrent", 0}};
+      phase("compiling the recurrent form");
+      if (auto kernel = load(compile)) stepper = std::move(*kernel);
+      else consumeError(kernel.takeError());
+    }
     for (const FormRequest &request : requests) {
       CheckRow row;
       row.dtype = dtype, row.form = request.form, row.chunk = std::max<int64_t>(request.chunk, 1);
       row.dimensions = dimensionText(dimensions);
-      CompileOptions compile;
-      compile.dimensions = dimensions, compile.dtype = dtype, compile.variants = {request};
-      compile.targets = {options.target};
-      checkVariant(compile, prepared, split, row);
+      compile.variants = {request};
+      RowRecorder record(row);
+      std::string name = request.chunk ? request.form + " " + std::to_string(request.chunk) : request.form;
+      phase("compiling " + name);
+      auto kernel = load(compile);
+      if (kernel) {
+        phase("running " + name);
+        checkCases((*kernel)->kernel(), prepared, record);
+        if (split) checkSplits((*kernel)->kernel(), stepper ? stepper->kernel() : nullptr, *split, row, record);
+      } else {
+        record.fail(toString(kernel.takeError()));
+      }
       onRow(row);
       report.rows.push_back(std::move(row));
     }
     return Error::success();
   }
 
-  void checkVariant(const CompileOptions &compile, ArrayRef<PreparedCase> prepared, const PreparedCase *split,
-                    CheckRow &row) {
-    RowRecorder record(row);
+  Expected<std::unique_ptr<JitKernel>> load(const CompileOptions &compile) {
     auto compiled = compileOperator(file, op, compile);
-    if (!compiled) return record.fail("does not compile: " + toString(compiled.takeError()));
+    if (!compiled) return createStringError("does not compile: %s", toString(compiled.takeError()).c_str());
     auto kernel = loadOperator(*compiled);
-    if (!kernel) return record.fail("does not load: " + toString(kernel.takeError()));
+    if (!kernel) return createStringError("does not load: %s", toString(kernel.takeError()).c_str());
+    return std::move(*kernel);
+  }
+
+  void checkCases(const lintel_kernel *kernel, ArrayRef<PreparedCase> prepared, RowRecorder &record) {
     ExecuteOptions execute;
     execute.poison = true;
-    for (const PreparedCase &one : prepared) {
+    for (auto [i, one] : llvm::enumerate(prepared)) {
       auto run = [&](int threads) -> std::optional<RunResult> {
         execute.threads = threads;
-        auto result = executeKernel((*kernel)->kernel(), op, one.arrays, execute);
+        auto result = executeKernel(kernel, op, one.arrays, execute);
         if (result) return std::move(*result);
         record.fail(one.name + ": does not run: " + toString(result.takeError()));
         return std::nullopt;
@@ -238,38 +259,67 @@ private:
       auto first = run(1), second = run(2);
       if (!first || !second) continue;
       record.add(one.name, compareResults(op, one.reference, *first));
-      if (!sameBits(*first, *second)) record.fail(one.name + ": two threads give other bits than one");
+      record.addSame(one.name + " on two threads", op, *first, *second);
+      count(i + 1, prepared.size(), "cases");
     }
-    execute.threads = 1;
-    if (split) checkSplits((*kernel)->kernel(), *split, execute, record);
   }
 
-  /// Every split in two, the states handed over.
-  void checkSplits(const lintel_kernel *kernel, const PreparedCase &whole, const ExecuteOptions &execute,
-                   RowRecorder &record) {
+  /// One sequence in pieces that end at `ends`, the states handed over; the first with one kernel, the rest with
+  /// another.
+  Expected<RunResult> runInPieces(const lintel_kernel *first, const lintel_kernel *rest, const BoundArrays &whole,
+                                  ArrayRef<int64_t> ends) {
+    ExecuteOptions execute;
+    execute.poison = true;
+    auto out = NpyArray::create(whole.dtype, outShape(op, whole));
+    if (!out) return out.takeError();
+    char *at = out->dataAs<char>(); // the batch is one, so the pieces follow each other
+    std::vector<NpyArray> states;
+    int64_t begin = 0;
+    for (auto [i, end] : llvm::enumerate(ends)) {
+      auto piece = cutArrays(op, whole, begin, end, std::move(states));
+      if (!piece) return piece.takeError();
+      auto result = executeKernel(i ? rest : first, op, *piece, execute);
+      if (!result) return result.takeError();
+      at = std::copy_n(result->out.dataAs<char>(), result->out.bytes(), at);
+      states = std::move(result->states);
+      begin = end;
+    }
+    return RunResult{std::move(*out), std::move(states)};
+  }
+
+  void checkSplits(const lintel_kernel *kernel, const lintel_kernel *stepper, const PreparedCase &whole,
+                   const CheckRow &row, RowRecorder &record) {
     int64_t steps = whole.arrays.steps;
-    auto attempt = [&](int64_t at) -> Expected<RunResult> {
-      auto head = cutArrays(op, whole.arrays, 0, at, {});
-      if (!head) return head.takeError();
-      auto before = executeKernel(kernel, op, *head, execute);
-      if (!before) return before.takeError();
-      auto tail = cutArrays(op, whole.arrays, at, steps, std::move(before->states));
-      if (!tail) return tail.takeError();
-      auto after = executeKernel(kernel, op, *tail, execute);
-      if (!after) return after.takeError();
-      auto out = NpyArray::create(whole.arrays.dtype, outShape(op, whole.arrays));
-      if (!out) return out.takeError();
-      // The batch is one, so the pieces follow each other.
-      std::memcpy(out->data(), before->out.data(), before->out.bytes());
-      std::memcpy(out->dataAs<char>() + before->out.bytes(), after->out.data(), after->out.bytes());
-      return RunResult{std::move(*out), std::move(after->states)};
-    };
+    auto atOnce = runInPieces(kernel, kernel, whole.arrays, {steps});
+    if (!atOnce) return record.fail("split: " + toString(atOnce.takeError()));
     for (int64_t at = 0; at <= steps; ++at) {
       std::string name = formatv("split T={0}+{1}", at, steps - at).str();
-      auto joined = attempt(at);
+      auto joined = runInPieces(kernel, kernel, whole.arrays, {at, steps});
       if (!joined) return record.fail(name + ": " + toString(joined.takeError()));
       record.add(name, compareResults(op, whole.reference, *joined));
+      if (row.form != "parallel" && at % row.chunk == 0)
+        record.addSame(name + " at a chunk's end", op, *atOnce, *joined);
     }
+    if (!stepper) return;
+    SmallVector<int64_t> prefills{0, 1, steps - 1};
+    for (int64_t at : {row.chunk - 1, row.chunk, row.chunk + 1})
+      if (at > 1 && at < steps - 1) prefills.push_back(at);
+    for (int64_t at : prefills) {
+      std::string name = formatv("prefill of {0}, then {1} single steps", at, steps - at).str();
+      SmallVector<int64_t> ends;
+      for (int64_t end = at; end <= steps; ++end) ends.push_back(end);
+      auto joined = runInPieces(kernel, stepper, whole.arrays, ends);
+      if (!joined) return record.fail(name + ": " + toString(joined.takeError()));
+      record.add(name, compareResults(op, whole.reference, *joined));
+      if (row.form == "recurrent") record.addSame(name, op, *atOnce, *joined);
+    }
+  }
+
+  void phase(const Twine &doing) {
+    if (options.progress) options.progress->phase("checking " + op.name + ", " + where + ": " + doing);
+  }
+  void count(size_t done, size_t all, StringRef what) {
+    if (options.progress) options.progress->count(static_cast<int64_t>(done), static_cast<int64_t>(all), what);
   }
 
   const SpecFile &file;
@@ -277,6 +327,7 @@ private:
   const CheckOptions &options;
   function_ref<void(const CheckRow &)> onRow;
   CheckReport report;
+  std::string where; // dtype and sizes, for progress
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "compiler/driver/Compare.h"
 #include "compiler/driver/Compilation.h"
+#include "compiler/driver/Progress.h"
 
 namespace lintel {
 
@@ -14,6 +15,7 @@ struct CheckOptions {
   std::string target = "native";
   uint64_t seed = 1;
   const BoundArrays *arrays = nullptr; // check on these alone
+  Progress *progress = nullptr;
 };
 
 /// One variant over all its cases.
@@ -36,8 +38,11 @@ struct CheckReport {
   }
 };
 
-/// Runs all; `onRow` sees each row when it is done. A kernel that does not compile is a failed row. Errors: the
-/// operator cannot be checked at all (dimensions that do not fit it).
+/// Runs all: each variant within its bound on every case; the same bits on two threads as on one; every split in two
+/// with the states handed over, the same bits as in one run where it falls between chunks; and a prefill followed by
+/// single steps of the recurrent variant, which after a recurrent prefill gives the same bits too. `onRow` sees each
+/// row when it is done. A kernel that does not compile is a failed row. Errors: the operator cannot be checked at all
+/// (dimensions that do not fit it).
 llvm::Expected<CheckReport> checkOperator(const SpecFile &file, const OperatorInfo &op, const CheckOptions &options,
                                           llvm::function_ref<void(const CheckRow &)> onRow);
 

@@ -1,6 +1,7 @@
 #include "compiler/driver/Compare.h"
 #include "compiler/driver/Reference.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cstring>
 
 using namespace llvm;
 using namespace lintel;
@@ -116,13 +117,24 @@ static bool agreeAtInfinity(double want, double got, double most) {
   return std::isinf(got) && std::fabs(want) > most * 0.999 && std::signbit(got) == std::signbit(want);
 }
 
-static std::string indexText(const NpyArray &array, int64_t at) {
-  SmallVector<int64_t> index(array.shape.size());
-  for (size_t axis = array.shape.size(); axis-- > 0;) {
+/// "out[b=0, t=3, h=1, e=2]", "state S[b=0, h=1, d=5, e=2]": e is the last axis of out and of matrices, d the one
+/// before.
+static std::string elementText(StringRef name, bool isState, const NpyArray &array, int64_t at) {
+  size_t rank = array.shape.size();
+  SmallVector<int64_t> index(rank);
+  for (size_t axis = rank; axis-- > 0;) {
     index[axis] = at % array.shape[axis];
     at /= array.shape[axis];
   }
-  return shapeText(index);
+  SmallVector<const char *> axes =
+      isState ? SmallVector<const char *>{"b", "h"} : SmallVector<const char *>{"b", "t", "h"};
+  size_t inner = rank - axes.size();
+  if (inner == 2 || (inner == 1 && isState)) axes.push_back("d");
+  if (axes.size() < rank) axes.push_back("e");
+  std::string text = (isState ? "state " : "") + name.str() + "[";
+  for (size_t axis = 0; axis < rank; ++axis)
+    text += (axis ? ", " : "") + std::string(axes[axis]) + "=" + std::to_string(index[axis]);
+  return text + "]";
 }
 
 Difference lintel::compareResults(const OperatorInfo &info, const Reference &reference, const RunResult &got) {
@@ -141,19 +153,40 @@ Difference lintel::compareResults(const OperatorInfo &info, const Reference &ref
         ok = std::isinf(bound) || agreeAtInfinity(x, y, largest(have.dtype));
         if (!ok) error = std::numeric_limits<double>::infinity();
       }
-      // The worst is the one nearest to, or farthest past, its bound.
-      if (error / unit > result.error) {
+      // As fractions of the bound; the products need no division by a bound of 0.
+      if (error / unit * result.bound > result.error * (bound / unit) || (error > 0 && result.error == 0)) {
         result.error = error / unit;
         result.bound = bound / unit;
       }
       if (ok || !result.ok) continue;
       result.ok = false;
-      result.failure =
-          formatv("{0}{1} is {2:e7}, expected {3:e7} (bound {4:e2})", name, indexText(want, n), y, x, bound).str();
+      result.failure = formatv("{0} is {1:e7}, expected {2:e7} (bound {3:e2})",
+                               elementText(name, which > 0, want, static_cast<int64_t>(n)), y, x, bound)
+                           .str();
     }
   };
   compare(0, "out", reference.exact.out, got.out);
   for (auto [s, state] : llvm::enumerate(info.states))
-    compare(s + 1, "state " + state.name, reference.exact.states[s], got.states[s]);
+    compare(s + 1, state.name, reference.exact.states[s], got.states[s]);
   return result;
+}
+
+std::optional<std::string> lintel::firstOtherBits(const OperatorInfo &info, const RunResult &want,
+                                                  const RunResult &got) {
+  auto compare = [](StringRef name, bool isState, const NpyArray &x, const NpyArray &y) -> std::optional<std::string> {
+    if (std::memcmp(x.data(), y.data(), x.bytes()) == 0) return std::nullopt;
+    std::vector<double> wanted = toDoubles(x), values = toDoubles(y);
+    for (size_t n = 0; n < values.size(); ++n) {
+      bool same = wanted[n] == values[n] && std::signbit(wanted[n]) == std::signbit(values[n]);
+      if (same || (std::isnan(wanted[n]) && std::isnan(values[n]))) continue;
+      return formatv("{0} is {1:e9}, expected the same bits as {2:e9}",
+                     elementText(name, isState, x, static_cast<int64_t>(n)), values[n], wanted[n])
+          .str();
+    }
+    return std::nullopt;
+  };
+  if (auto text = compare("out", false, want.out, got.out)) return text;
+  for (auto [s, state] : llvm::enumerate(info.states))
+    if (auto text = compare(state.name, true, want.states[s], got.states[s])) return text;
+  return std::nullopt;
 }

@@ -23,13 +23,21 @@ struct Reference {
 llvm::Expected<Reference> makeReference(mlir::Operation *op, const OperatorInfo &info, const BoundArrays &arrays);
 
 struct Difference {
-  double error = 0; // largest, over the array's rms
+  double error = 0; // over the array's rms, of the element nearest to its bound or farthest past it
   double bound = 0; // of that element, over the rms
   bool ok = true;
-  std::string failure; // the first element outside its bound: array, index, both values
+  /// The first element outside its bound: "out[b=0, t=3, h=1, e=2] is nan, expected 1.5 (bound 1e-6)".
+  std::string failure;
+
+  /// How much of its room the element takes; above 1 it fails.
+  double used() const { return error > 0 ? error / bound : 0; }
 };
 /// Compares a result in the run's dtypes with the reference.
 Difference compareResults(const OperatorInfo &info, const Reference &reference, const RunResult &got);
+
+/// For results that must be the same bits: the first element that is not, like a Difference's failure; else nothing.
+/// NaNs are all the same.
+std::optional<std::string> firstOtherBits(const OperatorInfo &info, const RunResult &want, const RunResult &got);
 
 } // namespace lintel
 

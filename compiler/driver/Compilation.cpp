@@ -113,8 +113,8 @@ static KernelDescription describe(const OperatorInfo &op, const CompileOptions &
   result.symbol = kernelSymbol(op.name, options.dimensions, options.dtype);
   result.specHash = specHash(op, options.dimensions, options.dtype);
   result.dtype = options.dtype;
-  // Also softmax's steps cannot be run apart: nothing of the earlier ones is kept.
-  result.causal = op.splits();
+  result.causal = !op.bidirectional;
+  result.attends = op.attends;
   result.dimensions = options.dimensions;
   for (const ArrayInfo &input : op.inputs) {
     lintel_kind kind = input.kind == InputKind::Token  ? LINTEL_TOKEN
@@ -166,14 +166,18 @@ static Expected<std::vector<CpuTarget>> resolveTargets(ArrayRef<std::string> nam
 
 Error lintel::checkTargets(ArrayRef<std::string> names) { return resolveTargets(names).takeError(); }
 
-Error lintel::writeArtifacts(const CompiledOperator &compiled, StringRef directory) {
-  ArtifactRequest request;
-  request.kernel = compiled.description;
-  request.name = compiled.description.symbol;
-  request.object = compiled.code;
-  request.triple = compiled.triple;
-  request.directory = directory.str();
-  return emitArtifacts(request);
+Error lintel::writeArtifacts(ArrayRef<CompiledOperator> compiled, StringRef directory) {
+  std::vector<ArtifactRequest> requests;
+  for (const CompiledOperator &one : compiled) {
+    ArtifactRequest request;
+    request.kernel = one.description;
+    request.name = one.description.symbol;
+    request.object = one.code;
+    request.triple = one.triple;
+    request.directory = directory.str();
+    requests.push_back(std::move(request));
+  }
+  return emitArtifacts(requests);
 }
 
 Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const OperatorInfo &op,

@@ -66,9 +66,9 @@ llvm::Expected<std::string> emitLevel(const SpecFile &file, const OperatorInfo &
 /// Loads what compileOperator made for this machine.
 llvm::Expected<std::unique_ptr<JitKernel>> loadOperator(const CompiledOperator &compiled);
 
-/// Header, object, libraries and manifest in a folder, which is made if it does not exist; the files carry the kernel's
-/// symbol as their name. On an error none is left.
-llvm::Error writeArtifacts(const CompiledOperator &compiled, llvm::StringRef directory);
+/// Header, object, libraries and manifest of all in a folder, which is made if it does not exist; the files carry the
+/// kernel's symbol as their name. On an error none is left, and files of an earlier run are as they were.
+llvm::Error writeArtifacts(llvm::ArrayRef<CompiledOperator> compiled, llvm::StringRef directory);
 
 /// An error that lists the known targets if one is unknown, or if they are of two architectures.
 llvm::Error checkTargets(llvm::ArrayRef<std::string> names);

@@ -1,4 +1,5 @@
 #include "compiler/driver/Execution.h"
+#include <atomic>
 #include <cstring>
 
 using namespace llvm;
@@ -11,6 +12,38 @@ static lintel_array view(const NpyArray &array) {
 
 /// All bits set is a NaN in every element type.
 static void poisonArray(NpyArray &array) { std::memset(array.data(), 0xff, array.bytes()); }
+
+/// An executor that hands the work to another, one item after the other, and counts what is done.
+class PreparedCall::Counter {
+public:
+  Counter(const lintel_executor *inner, Progress &progress)
+      : executor{this, inner ? inner->threads : 1, run}, inner(inner), progress(progress) {}
+  const lintel_executor executor;
+
+private:
+  static void run(void *context, int64_t count, lintel_task task, void *data) {
+    auto &self = *static_cast<Counter *>(context);
+    self.task = task, self.data = data, self.all = count, self.done = 0;
+    if (self.inner) self.inner->run(self.inner->context, count, each, &self);
+    else each(&self, 0, count, 0);
+  }
+  static void each(void *context, int64_t begin, int64_t end, int thread) {
+    auto &self = *static_cast<Counter *>(context);
+    for (int64_t i = begin; i < end; ++i) {
+      self.task(self.data, i, i + 1, thread);
+      int64_t done = ++self.done;
+      // One thread tells, as the others must not wait for a terminal.
+      if (thread == 0) self.progress.count(done, self.all, "heads");
+    }
+  }
+
+  const lintel_executor *inner;
+  Progress &progress;
+  lintel_task task = nullptr;
+  void *data = nullptr;
+  int64_t all = 0;
+  std::atomic<int64_t> done{0};
+};
 
 PreparedCall::~PreparedCall() { lintel_pool_destroy(pool); }
 
@@ -55,6 +88,10 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
     self->pool = lintel_pool_create(options.threads, &error);
     if (!self->pool) return createStringError(Twine(error.message));
     call.executor = lintel_pool_executor(self->pool);
+  }
+  if (options.progress) {
+    self->counter = std::make_unique<Counter>(call.executor, *options.progress);
+    call.executor = &self->counter->executor;
   }
   uint64_t bytes = lintel_scratch_bytes(kernel, call.form, call.chunk, std::max(options.threads, 1));
   auto scratch = NpyArray::create(LINTEL_F64, {static_cast<int64_t>(bytes / 8 + 8)});

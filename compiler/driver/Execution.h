@@ -3,6 +3,7 @@
 #define LINTEL_COMPILER_DRIVER_EXECUTION_H
 
 #include "compiler/driver/Arrays.h"
+#include "compiler/driver/Progress.h"
 #include "lintel/runtime.h"
 
 namespace lintel {
@@ -13,6 +14,7 @@ struct ExecuteOptions {
   int threads = 1;
   /// Fill outputs and scratch with NaN first, so that what is left unwritten, or read before it is written, shows.
   bool poison = false;
+  Progress *progress = nullptr; // counts heads
 };
 
 /// The call's arrays in the runtime's terms; `arrays` must outlive it, and so must its own memory.
@@ -27,6 +29,7 @@ public:
 
 private:
   PreparedCall() = default;
+  class Counter;
   std::vector<lintel_array> inputs, statesIn, statesOut;
   lintel_array out{};
   std::string form;
@@ -34,6 +37,7 @@ private:
   std::vector<int64_t> lengths;
   std::unique_ptr<NpyArray> scratch;
   lintel_pool *pool = nullptr;
+  std::unique_ptr<Counter> counter;
   lintel_call call{};
 };
 

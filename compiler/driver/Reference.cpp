@@ -23,8 +23,16 @@ static Array cutSequence(const Array &a, int64_t index) {
   return result;
 }
 
-Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorInfo &info, const BoundArrays &arrays) {
+mlir::Operation *lintel::interpretedForm(mlir::ModuleOp forms) {
+  for (RecurrentOp form : forms.getOps<RecurrentOp>())
+    if (!form.getScales().empty()) return form;
+  return *forms.getOps<SpecOp>().begin();
+}
+
+Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorInfo &info, const BoundArrays &arrays,
+                                            Progress *progress) {
   Arguments all;
+  if (progress) all.progress = [progress](int64_t done, int64_t of) { progress->count(done, of, "heads"); };
   all.batch = arrays.batch, all.steps = arrays.steps, all.heads = arrays.heads;
   all.position = arrays.position;
   all.dimensions = dimensionMap(arrays.dimensions);

@@ -1,5 +1,6 @@
 // lintel bench: the speed of an operator at a shape, checked first.
 #include "compiler/driver/Benchmark.h"
+#include "compiler/tools/ProgressLine.h"
 #include "compiler/tools/Tool.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -44,7 +45,10 @@ public:
     request.compile.form = *form;
     request.compile.targets = {target};
     if (Error e = readShape(**op, request)) return std::move(e);
+    ProgressLine progress;
+    request.progress = &progress;
     auto result = benchmarkOperator(**file, **op, request);
+    progress.clear();
     if (!result) return result.takeError();
     if (asJson) outs() << formatv("{0:2}\n", result->json());
     else result->print(outs());

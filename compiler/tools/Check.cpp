@@ -1,5 +1,6 @@
 // lintel check: every form of an operator against the interpreter.
 #include "compiler/driver/Checks.h"
+#include "compiler/tools/ProgressLine.h"
 #include "compiler/tools/Tool.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -78,17 +79,21 @@ private:
     return bindArrays(op, std::move(request));
   }
 
-  Expected<bool> checkOne(const SpecFile &file, const OperatorInfo &op, const CheckOptions &options) {
+  Expected<bool> checkOne(const SpecFile &file, const OperatorInfo &op, CheckOptions options) {
     outs() << "operator " << op.name << "\n"
            << formatv("  {0,-5} {1,-24} {2,-10} {3,5} {4,6} {5,9} {6,9}  {7}\n", "dtype", "dimensions", "form", "chunk",
                       "runs", "error", "bound", "");
-    auto report = checkOperator(file, op, options, [](const CheckRow &row) {
+    ProgressLine progress;
+    options.progress = &progress;
+    auto report = checkOperator(file, op, options, [&](const CheckRow &row) {
+      progress.clear();
       outs() << formatv("  {0,-5} {1,-24} {2,-10} {3,5} {4,6} {5,9} {6,9}  {7}\n", dtypeText(row.dtype), row.dimensions,
                         row.form, row.chunk, row.cases, formatv("{0:e1}", row.worst.error).str(),
                         formatv("{0:e1}", row.worst.bound).str(), row.failures.empty() ? "ok" : "FAIL");
       for (const std::string &failure : row.failures) outs() << "        " << failure << "\n";
       outs().flush();
     });
+    progress.clear();
     if (!report) return report.takeError();
     for (const std::string &warning : report->warnings) outs() << "  warning: " << warning << "\n";
     for (const std::string &note : report->notes) outs() << "  note: " << note << "\n";

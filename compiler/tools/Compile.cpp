@@ -2,6 +2,7 @@
 #include "compiler/driver/Arrays.h"
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Outputs.h"
+#include "compiler/tools/ProgressLine.h"
 #include "compiler/tools/Tool.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
@@ -121,17 +122,18 @@ private:
 
   Error emitFolder(const SpecFile &file, ArrayRef<const OperatorInfo *> operators, const Dimensions &given,
                    CompileOptions &options) {
-    // All are compiled before the first is written.
+    // All are compiled before the first is written: a folder holds all of them or none.
+    ProgressLine progress;
     std::vector<CompiledOperator> compiled;
     for (const OperatorInfo *op : operators) {
+      progress.phase("compiling " + op->name + " (" + Twine(compiled.size() + 1) + " of " + Twine(operators.size()) +
+                     ")");
       if (Error e = bind(*op, given, options)) return e;
       auto one = compileOperator(file, *op, options);
       if (!one) return one.takeError();
       compiled.push_back(std::move(*one));
     }
-    for (const CompiledOperator &one : compiled)
-      if (Error e = writeArtifacts(one, out)) return e;
-    return Error::success();
+    return writeArtifacts(compiled, out);
   }
 
   SpecOptions spec;

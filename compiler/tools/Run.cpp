@@ -3,6 +3,7 @@
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/Outputs.h"
 #include "compiler/driver/Reference.h"
+#include "compiler/tools/ProgressLine.h"
 #include "compiler/tools/Tool.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -109,10 +110,15 @@ private:
   }
 
   Expected<RunResult> compute(SpecFile &file, const OperatorInfo &op, const BoundArrays &arrays) {
+    ProgressLine progress;
     if (interpret) {
+      progress.phase("interpreting " + op.name);
+      auto forms = deriveForms(file, op, arrays.dimensions);
+      if (!forms) return forms.takeError();
       DiagnosticCollector collector(file.context());
-      return interpretArrays(op.spec, op, arrays);
+      return interpretArrays(interpretedForm(**forms), op, arrays, &progress);
     }
+    progress.phase("compiling " + op.name);
     CompileOptions options;
     options.dimensions = arrays.dimensions;
     options.dtype = arrays.dtype;
@@ -127,6 +133,8 @@ private:
     if (!kernel) return kernel.takeError();
     ExecuteOptions execute;
     execute.threads = static_cast<int>(threads);
+    execute.progress = &progress;
+    progress.phase("running " + op.name);
     return executeKernel((*kernel)->kernel(), op, arrays, execute);
   }
 

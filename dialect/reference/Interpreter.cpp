@@ -437,6 +437,7 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
         if (auto it = results.final.find(o.states[s]); it != results.final.end())
           std::copy(states[s].data.begin(), states[s].data.end(),
                     it->second.data.begin() + (b * H + h) * states[s].size());
+      if (args.progress) args.progress(b * H + h + 1, B * H);
     }
   return results;
 }

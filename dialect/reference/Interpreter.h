@@ -30,7 +30,8 @@ struct Arguments {
   int64_t position = 0;                ///< of the first step
   llvm::StringMap<int64_t> dimensions; ///< values of the dimension names; needed where dimensions are still symbolic
   llvm::StringMap<Array> inputs;
-  llvm::StringMap<Array> initial; ///< states that do not start at zero
+  llvm::StringMap<Array> initial;                          ///< states that do not start at zero
+  std::function<void(int64_t done, int64_t all)> progress; ///< called after each head; may be empty
 };
 
 struct Results {

@@ -72,6 +72,13 @@ lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, in
                          kernel->name);
     return NULL;
   }
+  if (kernel->attends) {
+    lintel_internal_fail(error, LINTEL_ERROR_NO_STATE,
+                         "'%.48s' has no state of constant size: each output reads all earlier steps again, so run the "
+                         "whole sequence at once",
+                         kernel->name);
+    return NULL;
+  }
   int threads = executor ? executor->threads : 1;
   uint64_t bytes = lintel_state_bytes(kernel, batch, heads);
   uint64_t scratch = threads < 1 ? 0 : lintel_internal_scratch_bytes(kernel, best, threads);

@@ -24,9 +24,9 @@ int lintel_internal_ok(lintel_error *error) {
 }
 
 const char *lintel_status_name(int status) {
-  static const char *const names[] = {"ok",      "argument", "kernel",   "dtype",     "shape", "heads",
-                                      "stride",  "data",     "overlap",  "lengths",   "form",  "cpu",
-                                      "scratch", "memory",   "executor", "not causal"};
+  static const char *const names[] = {"ok",      "argument", "kernel",   "dtype",      "shape",   "heads",
+                                      "stride",  "data",     "overlap",  "lengths",    "form",    "cpu",
+                                      "scratch", "memory",   "executor", "not causal", "no state"};
   return status >= 0 && status < (int)(sizeof names / sizeof *names) ? names[status] : "unknown";
 }
 

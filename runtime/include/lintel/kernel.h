@@ -91,7 +91,10 @@ typedef struct lintel_kernel {
   const char *spec_hash; /* of the canonical spec, dimensions and dtype; hexadecimal */
   int32_t dtype;         /* lintel_dtype of inputs and out */
   int32_t causal;        /* 0: an output depends on later steps too, so a sequence cannot be split */
-  uint32_t num_inputs, num_states, num_variants, reserved;
+  uint32_t num_inputs, num_states, num_variants;
+  uint32_t
+      attends; /* 1: an output reads the inputs of other steps again (weights that do not factor, such as softmax's),
+                  so that no state of constant size could stand for them and a sequence cannot be split */
   const lintel_parameter *inputs;
   const lintel_parameter *states;
   const lintel_parameter *out;

@@ -79,7 +79,11 @@ typedef enum lintel_status {
   LINTEL_ERROR_EXECUTOR = 14,
 
   /* The operator is not causal: every output depends on all steps, so that it cannot be run a few steps at a time. */
-  LINTEL_ERROR_NOT_CAUSAL = 15
+  LINTEL_ERROR_NOT_CAUSAL = 15,
+
+  /* The operator has no state of constant size: every output reads all earlier steps again, so that it cannot be run a
+   * few steps at a time. */
+  LINTEL_ERROR_NO_STATE = 16
 } lintel_status;
 
 /* Where a function puts the reason of a failure. The caller owns it; every function takes NULL instead. On success it

@@ -40,7 +40,8 @@ typedef struct lintel_state {
 } lintel_state;
 
 /* All zeros, at position 0. `executor` (NULL: the calling thread) must live as long as the state. NULL and an error
- * when memory is short, no variant runs here, or the operator is not causal. */
+ * when memory is short, no variant runs here, or the operator cannot be stepped: it is not causal
+ * (LINTEL_ERROR_NOT_CAUSAL), or has no state of constant size, as softmax (LINTEL_ERROR_NO_STATE). */
 LINTEL_API lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, int64_t heads,
                                              const lintel_executor *executor, lintel_error *error);
 LINTEL_API void lintel_state_destroy(lintel_state *state); /* NULL does nothing */

@@ -3,6 +3,7 @@
 #include "Support.h"
 #include "compiler/driver/Compare.h"
 #include "compiler/driver/Execution.h"
+#include "lintel/state.h"
 
 using namespace lintel;
 using namespace lintel::test;
@@ -102,6 +103,16 @@ TEST(Compilation, RefusalsSayWhy) {
   EXPECT_PRED2(contains, messageOf(compileOperator(*file, file->operators().front(), options)), "one architecture");
 }
 
+TEST(Compilation, WeightsThatDoNotFactorHaveNoState) {
+  Compiled c = compile("attention plain {\n token q[dk], k[dk], v[dv]\n weights(q, k) = exp(q . k)\n causal\n}",
+                       {{"dk", 4}, {"dv", 4}}, LINTEL_F32);
+  EXPECT_TRUE(c.code.description.causal);
+  lintel_error error;
+  EXPECT_EQ(lintel_state_create(c.jit->kernel(), 1, 1, nullptr, &error), nullptr);
+  EXPECT_EQ(error.code, LINTEL_ERROR_NO_STATE);
+  EXPECT_PRED2(contains, error.message, "'plain' has no state of constant size");
+}
+
 TEST(Compilation, TheRuntimeRefusesWhatDoesNotFit) {
   Compiled c = compile(decayText, {{"dk", 4}, {"dv", 4}}, LINTEL_F32);
   RandomRequest wrong = shape(1, 3, 2);
@@ -133,10 +144,36 @@ TEST(Compare, FindsOneWrongElement) {
   wrong.out.dataAs<float>()[13] += 1e-3f;
   Difference difference = compareResults(op, reference, wrong);
   EXPECT_FALSE(difference.ok);
-  EXPECT_PRED2(contains, difference.failure, "out[0, 2, 0, 1] is ");
+  EXPECT_PRED2(contains, difference.failure, "out[b=0, t=2, h=0, e=1] is ");
   wrong = rounded();
   wrong.states[0].dataAs<float>()[0] = NAN;
-  EXPECT_PRED2(contains, compareResults(op, reference, wrong).failure, "state S[0, 0, 0, 0] is ");
+  EXPECT_PRED2(contains, compareResults(op, reference, wrong).failure, "state S[b=0, h=0, d=0, e=0] is nan, expected ");
+}
+
+TEST(Compare, NamesTheFirstElementOfOtherBits) {
+  auto file = spec("attention a {\n token q[n], k[n], v[n]\n state S[n, n], z[n], c\n S = S + outer(k, v)\n"
+                   " z = z + k\n c = c + 1\n out = q @ S\n}");
+  ASSERT_TRUE(file);
+  const OperatorInfo &op = file->operators().front();
+  auto make = [] {
+    RunResult r;
+    r.out = array({1, 2, 2, 3}, {1, 2, 3});
+    r.states.push_back(array({1, 2, 3, 3}, {4}));
+    r.states.push_back(array({1, 2, 3}, {5, NAN}));
+    r.states.push_back(array({1, 2}, {0.0}));
+    return r;
+  };
+  RunResult want = make(), got = make();
+  EXPECT_EQ(firstOtherBits(op, want, got), std::nullopt);
+  got.states[2].dataAs<float>()[1] = -0.0f;
+  EXPECT_PRED2(contains, *firstOtherBits(op, want, got), "state c[b=0, h=1] is ");
+  got.states[1].dataAs<float>()[4] = 6;
+  EXPECT_PRED2(contains, *firstOtherBits(op, want, got), "state z[b=0, h=1, d=1] is 6.0");
+  got.states[0].dataAs<float>()[14] = 5;
+  EXPECT_PRED2(contains, *firstOtherBits(op, want, got), "state S[b=0, h=1, d=1, e=2] is 5.0");
+  got.out.dataAs<float>()[10] = 2.0000002f;
+  EXPECT_PRED2(contains, *firstOtherBits(op, want, got),
+               "out[b=0, t=1, h=1, e=1] is 2.000000238e+00, expected the same bits as 2.000000000e+00");
 }
 
 } // namespace

@@ -100,6 +100,10 @@ protected:
     llvm::raw_fd_ostream(path(name), code) << text;
     ASSERT_FALSE(code);
   }
+  std::string read(const std::string &name) {
+    auto text = llvm::MemoryBuffer::getFile(path(name));
+    return text ? (*text)->getBuffer().str() : "";
+  }
   /// Runs a program; its exit status, and its output in `output`.
   int run(std::vector<std::string> command) {
     std::string log = path("log.txt");
@@ -215,6 +219,37 @@ TEST_F(Emit, LeavesNothingBehindOnFailure) {
   EXPECT_TRUE(bool(error));
   llvm::consumeError(std::move(error));
   EXPECT_TRUE(files().empty()) << llvm::join(files(), " ");
+}
+
+TEST_F(Emit, SeveralAreWrittenTogetherOrNotAtAll) {
+  Built small = build("scale", 4, {"native"}), large = build("scale", 8, {"native"});
+  ASSERT_EQ(small.error + large.error, "");
+  small.request.directory = large.request.directory = path("made/here");
+  std::string broken = large.request.object;
+  large.request.object = "not an object";
+  llvm::Error error = emitArtifacts({small.request, large.request});
+  EXPECT_TRUE(bool(error));
+  llvm::consumeError(std::move(error));
+  EXPECT_TRUE(files().empty()) << llvm::join(files(), " "); // not even the folders
+  large.request.object = broken;
+  EXPECT_FALSE(bool(emitArtifacts({small.request, large.request})));
+}
+
+TEST_F(Emit, KeepsEarlierFilesOnFailure) {
+  Built small = build("scale", 4, {"native"}), large = build("scale", 8, {"native"});
+  ASSERT_EQ(small.error + large.error, "");
+  small.request.directory = large.request.directory = folder.str().str();
+  write("scale4.h", "of an earlier run");
+  ASSERT_FALSE(llvm::sys::fs::create_directory(path("scale8.json")));
+  std::string message = llvm::toString(emitArtifacts({small.request, large.request}));
+  EXPECT_NE(message.find("scale8.json': Is a directory"), std::string::npos) << message;
+  EXPECT_EQ(files(), (std::vector<std::string>{"scale4.h", "scale8.json"}));
+  EXPECT_EQ(read("scale4.h"), "of an earlier run");
+  // Once nothing is in the way, the old content gives way and leaves no copy.
+  ASSERT_FALSE(llvm::sys::fs::remove(path("scale8.json")));
+  EXPECT_FALSE(bool(emitArtifacts({small.request, large.request})));
+  EXPECT_NE(read("scale4.h"), "of an earlier run");
+  EXPECT_EQ(files().size(), 10u) << llvm::join(files(), " ");
 }
 
 TEST_F(Emit, SaysWhatLinkerIsMissing) {

@@ -327,8 +327,9 @@ TEST(Check, StatusNames) {
   EXPECT_STREQ(lintel_status_name(LINTEL_OK), "ok");
   EXPECT_STREQ(lintel_status_name(LINTEL_ERROR_FORM), "form");
   EXPECT_STREQ(lintel_status_name(LINTEL_ERROR_NOT_CAUSAL), "not causal");
+  EXPECT_STREQ(lintel_status_name(LINTEL_ERROR_NO_STATE), "no state");
   EXPECT_STREQ(lintel_status_name(-1), "unknown");
-  EXPECT_STREQ(lintel_status_name(16), "unknown");
+  EXPECT_STREQ(lintel_status_name(17), "unknown");
 }
 
 } // namespace

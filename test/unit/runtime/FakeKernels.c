@@ -89,3 +89,6 @@ static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1,
 const lintel_kernel fake_bare = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "bare", "02", LINTEL_F32, 1, 1, 0, 1, 0, blendInputs, NULL, &out3,
     bareVariants};
+const lintel_kernel fake_again = {
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "again", "03", LINTEL_F32, 1, 1, 0, 1, 1, blendInputs, NULL, &out3,
+    bareVariants};

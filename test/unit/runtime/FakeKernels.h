@@ -3,7 +3,8 @@
  * blend: inputs  token q[3], token k[3], token u, head g, shared w[2, 3];  states S[2, 3], z[3];  out[3]
  *     z = z + g * k;  S = S + w * k;  out = q * z + u * (S[0] + S[1]) + position
  * total: not causal; input token q[3]; out = sum of q over all steps.
- * bare:  no states; input token q[3]; out = 2 * q. */
+ * bare:  no states; input token q[3]; out = 2 * q.
+ * again: says that it reads earlier steps again; as bare. */
 #ifndef LINTEL_TEST_FAKE_KERNELS_H
 #define LINTEL_TEST_FAKE_KERNELS_H
 #include "lintel/kernel.h"
@@ -17,6 +18,7 @@ extern "C" {
 extern const lintel_kernel fake_blend;
 extern const lintel_kernel fake_total;
 extern const lintel_kernel fake_bare;
+extern const lintel_kernel fake_again;
 
 #ifdef __cplusplus
 }

@@ -94,6 +94,10 @@ TEST(State, Refusals) {
   lintel_error error;
   EXPECT_EQ(lintel_state_create(&fake_total, 1, 1, nullptr, &error), nullptr);
   EXPECT_EQ(error.code, LINTEL_ERROR_NOT_CAUSAL);
+  EXPECT_EQ(lintel_state_create(&fake_again, 1, 1, nullptr, &error), nullptr);
+  EXPECT_EQ(error.code, LINTEL_ERROR_NO_STATE);
+  EXPECT_NE(std::string(error.message).find("'again' has no state of constant size"), std::string::npos)
+      << error.message;
   EXPECT_EQ(lintel_state_create(nullptr, 1, 1, nullptr, &error), nullptr);
   EXPECT_EQ(error.code, LINTEL_ERROR_ARGUMENT);
   EXPECT_EQ(lintel_state_create(&fake_blend, -1, 1, nullptr, &error), nullptr);
