@@ -112,6 +112,9 @@ LogicalResult LoopWriter::run() {
   };
   if (failed(writeBlock(kernel.getBody().front(), end, {}))) return failure();
   func::ReturnOp::create(b, loc);
+  auto shared = plan.allocate(sharedBytes);
+  if (!shared) return fail("expected scratch memory below 2^63 bytes");
+  for (arith::ConstantIndexOp begin : sharedBegins) begin->setAttr("value", b.getIndexAttr(*shared));
   result.scratchBytes = plan.total();
   return success();
 }

@@ -1,7 +1,11 @@
 #include "codegen/halide/LoopWriter.h"
+#include "codegen/halide/StageMemory.h"
 
 using namespace mlir;
 using namespace lintel;
+
+/// Bytes of stack that the buffers between a group's stages may take; a kernel has a handful of groups.
+static constexpr int64_t stackOfGroup = 16 << 10;
 
 LoopWriter::LoopWriter(const LoopsRequest &request, LoopsResult &result)
     : request(request), result(result), kernel(request.kernel), loc(kernel.getLoc()), b(kernel.getContext()),
@@ -334,6 +338,12 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
     unsigned axis = ranks[s.buffer] - 1 - s.dim;
     if (!buffer || axis >= buffer->strides.size()) return fail("a stage needs a stride that its tensor does not have");
     args.push_back(buffer->strides[axis]);
+  }
+  if (int64_t bytes = moveToScratch(built->fn, stackOfGroup)) {
+    sharedBytes = std::max(sharedBytes, bytes);
+    sharedBegins.push_back(arith::ConstantIndexOp::create(b, loc, 0));
+    args.push_back(memref::ViewOp::create(b, loc, cast<MemRefType>(scratch.getType()), scratch, sharedBegins.back(),
+                                          ValueRange(index(bytes))));
   }
   func::CallOp::create(b, loc, built->fn, args);
   return success();

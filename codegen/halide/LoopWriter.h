@@ -70,6 +70,9 @@ private:
   llvm::DenseMap<mlir::Operation *, Buffer> emitTargets;     ///< stage -> where its rows go
   llvm::DenseMap<mlir::Operation *, mlir::Value> overwrites; ///< stage -> carried argument whose memory it takes
   ScratchPlan plan;
+  /// Where the region that groups share begins; known at the end.
+  llvm::SmallVector<mlir::arith::ConstantIndexOp> sharedBegins;
+  int64_t sharedBytes = 0;
   unsigned groups = 0;
 };
 

@@ -191,7 +191,9 @@ FailureOr<BuiltGroup> lintel::buildGroup(ModuleOp loops, const GroupRequest &req
     builder->run(schedules);
   });
   if (error) return emitError(loc, "stages of '") << request.name << "' could not be built: " << *error;
-  auto imported = importStmt(loops, builder->module.functions().front(), request.name, ImportOptions(), loc);
+  ImportOptions options;
+  options.maxScratchBytes = int64_t(1) << 30; // what is large does not stay on the stack
+  auto imported = importStmt(loops, builder->module.functions().front(), request.name, options, loc);
   if (failed(imported)) return failure();
   built.fn = imported->fn;
   built.strides = imported->strides;

@@ -172,6 +172,11 @@ H::Expr StageExpressions::condition(SelectOp op, Scope &scope) {
     while (!work.empty()) {
       Operation *def = work.pop_back_val().getDefiningOp();
       if (isa_and_present<FoldOp>(def)) return true;
+      // A stage that is written into this one brings its reductions along.
+      auto at = dyn_cast_if_present<AtOp>(def);
+      auto stage = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
+      if (stage && stage.getScheduleAttr() && stage.getScheduleAttr().getDirectives() == "inline")
+        work.push_back(stage.getBody().front().getTerminator()->getOperand(0));
       if (isa_and_present<UnaryOp, BinaryOp, SelectOp>(def)) work.append(def->operand_begin(), def->operand_end());
     }
     return false;

@@ -99,17 +99,16 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
   p.before = emitter.stage(
       "decay", with({"i"}), sized({rows}),
       [&](StageEmitter::Indices idx) {
-        return emitter.mul(idx.back(), beforeEnd(idx[0], element(state.decay, idx[0], p.rank ? idx[1] : Value()), 1));
+        return emitter.mul(idx.back(), decayAt(state, idx[0], p.rank ? idx[1] : Value()));
       },
       one);
-  if (rows > 1) {
+  if (rows > 1 && !isLong(state)) {
     Value zero =
         emitter.stage("zero", with({"j"}), sized({rows}), [&](StageEmitter::Indices) { return emitter.number(0); });
     p.w = emitter.stage(
         "w", with({"i", "j"}), sized({rows, rows}),
         [&](StageEmitter::Indices idx) {
-          Value later =
-              emitter.mul(idx.back(), beforeEnd(idx[0], element(state.decay, idx[0], p.rank ? idx[2] : Value()), 1));
+          Value later = emitter.mul(idx.back(), decayAt(state, idx[0], p.rank ? idx[2] : Value()));
           Value same =
               emitter.select(emitter.compare(BinaryKind::Eq, idx[1], idx[0]), emitter.number(1), emitter.number(0));
           return emitter.select(emitter.compare(BinaryKind::Lt, idx[1], idx[0]), later, same);
@@ -167,6 +166,7 @@ Value Tile::sinceStart(const FactoredForm::Read &read, const FactoredForm::State
 Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
   Value k = state.pairs[pair].k;
   auto p = products(state);
+  if (isLong(state)) afterwards(state);
   auto key = std::make_tuple((void *)nullptr, k.getAsOpaquePointer(), state.decay.getAsOpaquePointer(), false);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
   bool vector = state.type.getRank() > 0;
@@ -177,6 +177,7 @@ Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
   return cache[key] = emitter.stage("ks", axes, sizes, [&](StageEmitter::Indices idx) {
     Value c = vector ? idx[1] : Value(), x = beforeEnd(idx[0], element(k, idx[0], c), 0);
     if (!p || rows == 1) return x;
+    if (isLong(state)) return weigh(x, emitter.at(afterwards(state), {arithmetic(idx[0], '~', rows - 1), c}), p->grows);
     SmallVector<Value> at{emitter.index(rows - 1), idx[0]};
     if (p->rank) at.push_back(c);
     return weigh(x, emitter.at(p->w, at), p->grows);
@@ -190,6 +191,7 @@ Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &st
   auto key = std::make_tuple(read.q.getAsOpaquePointer(), k.getAsOpaquePointer(), state.decay.getAsOpaquePointer(),
                              read.inclusive);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
+  if (isLong(state)) return cache[key] = subBlockScores(read, state, pair);
   return cache[key] = emitter.stage("A", {"i", "j"}, {rows, rows}, [&](StageEmitter::Indices idx) {
     Value i = idx[0], j = idx[1], row = i;
     // An exclusive read sees the decays up to the step before.

@@ -77,7 +77,7 @@ public:
   /// Running products of a state's decay: W [i, j(, c)] over (j, i], `before` [i(, c)] over [0, i], nothing where the
   /// state does not decay.
   struct Products {
-    mlir::Value w, before;
+    mlir::Value w, before; ///< no w for long chunks of channels: see SubBlocks
     unsigned rank;
     bool grows; ///< a factor may exceed one
   };
@@ -108,7 +108,27 @@ public:
   /// The sum over the feature axis of body(c), or body(null) where there is none.
   mlir::Value overFeature(const FactoredForm::State &state, llvm::function_ref<mlir::Value(mlir::Value)> body);
 
+  /// Chunks of more steps than this keep a channel's products by sub-blocks of as many.
+  static constexpr int64_t subBlock = 8;
+
 private:
+  /// See SubBlocks.cpp.
+  struct SubBlocks {
+    mlir::Value w, within, rest, between;
+  };
+  const SubBlocks &subBlocks(const FactoredForm::State &state);
+  mlir::Value subBlockScores(const FactoredForm::Read &read, const FactoredForm::State &state, unsigned pair);
+  /// The products over (rows - 1 - s, rows), [s, c].
+  mlir::Value afterwards(const FactoredForm::State &state);
+  /// i `op` by for / % * + and, as '~', by - i.
+  mlir::Value arithmetic(mlir::Value i, char op, int64_t by);
+  bool isLong(const FactoredForm::State &state) {
+    return rows > subBlock && state.decay && mlir::cast<RealType>(state.decay.getType()).getRank();
+  }
+  /// A step's decay, 1 behind the end.
+  mlir::Value decayAt(const FactoredForm::State &state, mlir::Value i, mlir::Value c) {
+    return beforeEnd(i, element(state.decay, i, c), 1);
+  }
   /// `weighed` at the last row whose decays row i of the read has seen, `unweighed` where there is none.
   mlir::Value atRow(const FactoredForm::Read &read, mlir::Value i, llvm::function_ref<mlir::Value(mlir::Value)> weighed,
                     mlir::Value unweighed);
@@ -119,6 +139,8 @@ private:
   mlir::Value start; ///< the chunk's first step
   bool masked = false;
   std::map<void *, Products> known;
+  std::map<void *, SubBlocks> blocks;
+  std::map<void *, mlir::Value> afters;
   std::map<std::tuple<void *, void *, void *, bool>, mlir::Value> cache;
   llvm::SmallVector<mlir::Value> exponentsAt, exponentsNext;
 };

@@ -76,6 +76,26 @@ attn.parallel @gated_parallel chunk 4 inputs [#attn.param<token "q">, #attn.para
 
 // -----
 
+// More than 8 steps of channels: products within sub-blocks, and between them.
+// CHECK-LABEL: attn.kernel @long_chunkwise form "chunkwise" chunk 20
+// CHECK: attn.stage "w" axes ["i", "j", "c"] serial {{.*}} : <20, 8, 3>
+// CHECK: attn.stage "within" axes ["i", "c"] serial {{.*}} : <20, 3>
+// CHECK: attn.stage "rest" axes ["s", "c"] serial {{.*}} : <20, 3>
+// CHECK: attn.stage "between" axes ["a", "b", "c"] serial {{.*}} : <3, 3, 3>
+// CHECK: attn.stage "A_near" axes ["i", "j"] : <20, 8>
+// CHECK: attn.stage "A_far" axes ["i", "j"] : <20, 20>
+// CHECK: attn.stage "after" axes ["s", "c"] serial {{.*}} : <20, 3>
+attn.chunkwise @long_chunkwise chunk 20 inputs [#attn.param<token "q">, #attn.param<token "g">] states [#attn.state<"z", rank = 1, decay = 1, pairs = 1>] reads [#attn.read<0, inclusive = false>] prefix {
+} token {
+^bb0(%q: !attn.tensor<3>, %g: !attn.tensor<3>):
+  attn.yield %g, %q, %q : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%q: !attn.tensor<3>, %g: !attn.tensor<3>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+
+// -----
+
 // Streamed: carried are the maximum, the sum and the weighted values; with a window, only the blocks in it.
 // CHECK-LABEL: attn.kernel @softmax form "parallel" chunk 4
 // CHECK: attn.pairs %t chunk 4 queries 4 causal window 7 carry {{.*}} : !attn.tensor<4>, !attn.tensor<4>, !attn.tensor<4, 3>
