@@ -9,6 +9,7 @@ using namespace lintel;
 /// equal values makes that so.
 static void addCleanup(OpPassManager &passes) {
   for (int i = 0; i < 2; ++i) {
+    passes.addPass(createRegroupSums());
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());
   }

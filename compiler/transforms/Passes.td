@@ -25,6 +25,15 @@ def OrderValues : Pass<"attn-order-values", "::mlir::ModuleOp"> {
   let dependentDialects = ["::lintel::AttnDialect"];
 }
 
+def RegroupSums : Pass<"attn-regroup-sums", "::mlir::ModuleOp"> {
+  let summary = "what a sum adds to values of states is one term";
+  let description = [{
+    In `attn.spec` and `attn.recurrent`. Before: sums and differences as they were written. After: terms that come from states first, and all others added to
+    them at once: `(S + a) - b` is `S + (a - b)`. Sums that have no state in them keep their grouping.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
 def DeriveRecurrent : Pass<"attn-derive-recurrent", "::mlir::ModuleOp"> {
   let summary = "the recurrent form of each spec";
   let description = [{

@@ -62,7 +62,9 @@ TEST(SameOperator, Normalised) {
               "attention a {\n token q[dk], k[dk], v[dv]\n state S[dk, dv], z[dk]\n let p = elu(k) + 1\n"
               " S = S + outer(p, v)\n z = z + p\n let r = elu(q) + 1\n out = r @ S / dot(r, z)\n}",
               "attention a {\n token q[dk], k[dk], v[dv]\n state S[dk, dv], z[dk]\n S = S + outer(elu(k) + 1, v)\n"
-              " z = z + (elu(k) + 1)\n out = (elu(q) + 1) @ S / ((elu(q) + 1) . z)\n}"},
+              " z = z + (elu(k) + 1)\n out = (elu(q) + 1) @ S / ((elu(q) + 1) . z)\n}",
+              "attention a {\n token q[dk], k[dk], v[dv]\n state S[dk, dv], z[dk]\n S = outer(1 + elu(k), v) + S\n"
+              " z = z + elu(k) + 1\n out = (elu(q) + 1) @ S / ((elu(q) + 1) . z)\n}"},
              {{"dk", 4}, {"dv", 8}}, {"recurrent", "chunkwise", "parallel"});
 }
 
