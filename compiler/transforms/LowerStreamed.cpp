@@ -65,16 +65,9 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
     Value m = e.stage("m", {"i"}, {chunk}, [&](StageEmitter::Indices) { return e.number(-1e30); });
     Value l = e.stage("l", {"i"}, {chunk}, [&](StageEmitter::Indices) { return e.number(0); });
     Value acc = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices) { return e.number(0); });
-    SmallVector<Value> init{m, l, acc};
-    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, chunk, causal,
-                                 /*descending=*/false, window, init);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      Block &block = pairs.getBody().emplaceBlock();
-      Value s = block.addArgument(builder.getIndexType(), loc);
-      for (Value v : init) block.addArgument(v.getType(), loc);
-      builder.setInsertionPointToEnd(&block);
-      Value m0 = block.getArgument(1), l0 = block.getArgument(2), acc0 = block.getArgument(3);
+    // What a query block has seen, and the keys of the block from step s to it. On the diagonal sums end at the row, so
+    // that a later value, infinite or not, changes no bit of an earlier output; blocks before it are seen whole.
+    auto absorb = [&](Value s, Value m0, Value l0, Value acc0, bool diagonal) {
       StageEmitter keys(builder, loc); // the keys' own values
       frame.bindInputs(keys, body, s, chunk);
       keys.materialize(attend.getK(), "k", chunk);
@@ -88,20 +81,21 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       auto weightAt = [&](Value i, Value j) {
         Value query = arith::AddIOp::create(builder, loc, t, i), key = arith::AddIOp::create(builder, loc, s, j);
         e.bindScalar(w.getArgument(2), NumberOp::create(builder, loc, arith::SubIOp::create(builder, loc, query, key)));
-        ScaledWeight x = scaledWeight(e, w.getTerminator()->getOperand(0), {i, j});
-        Value last = causal ? query
-                            : arith::SubIOp::create(builder, loc, StepsOp::create(builder, loc, builder.getIndexType()),
-                                                    e.index(1))
-                                  .getResult();
-        Value seen = e.compare(BinaryKind::Le, key, last);
-        return std::make_pair(x, seen);
+        return scaledWeight(e, w.getTerminator()->getOperand(0), {i, j});
+      };
+      auto ifSeen = [&](Value i, Value j, Value x, double otherwise) {
+        if (causal && !diagonal) return x;
+        Value seen = causal ? e.compare(BinaryKind::Le, j, i)
+                            : e.compare(BinaryKind::Lt, arith::AddIOp::create(builder, loc, s, j),
+                                        StepsOp::create(builder, loc, builder.getIndexType()));
+        return e.select(seen, x, e.number(otherwise));
       };
       // The exponent where the pair is seen and its weight is not zero, else far below all others.
       Value x = e.stage("s", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
-        auto [weight, seen] = weightAt(idx[0], idx[1]);
-        Value s0 = weight.s ? weight.s : e.number(0), none = e.number(-INFINITY);
-        if (weight.a) s0 = e.select(e.binary(BinaryKind::Eq, weight.a, e.number(0)), none, s0);
-        return e.select(seen, s0, none);
+        ScaledWeight weight = weightAt(idx[0], idx[1]);
+        Value s0 = weight.s ? weight.s : e.number(0);
+        if (weight.a) s0 = e.select(e.binary(BinaryKind::Eq, weight.a, e.number(0)), e.number(-INFINITY), s0);
+        return ifSeen(idx[0], idx[1], s0, -INFINITY);
       });
       Value m1 = e.stage("m", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
         return e.binary(BinaryKind::Max, e.at(m0, idx), e.fold(ReduceKind::Max, "j", chunk, [&](Value j) {
@@ -110,8 +104,8 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       });
       Value p = e.stage("p", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
         Value weight = e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(x, idx), e.at(m1, {idx[0]})));
-        auto [parts, seen] = weightAt(idx[0], idx[1]);
-        return parts.a ? e.select(seen, e.mul(weight, parts.a), e.number(0)) : weight;
+        ScaledWeight parts = weightAt(idx[0], idx[1]);
+        return parts.a ? ifSeen(idx[0], idx[1], e.mul(weight, parts.a), 0) : weight;
       });
       Value c = e.stage("rescale", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
         return e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(m0, idx), e.at(m1, idx)));
@@ -122,16 +116,33 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
         }));
       });
       Value acc1 = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices idx) {
-        return e.add(e.mul(e.at(acc0, idx), e.at(c, {idx[0]})), e.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
-          SmallVector<Value> at;
-          if (vRows) at.push_back(j);
-          if (vector) at.push_back(idx[1]);
-          return e.mul(e.at(p, {idx[0], j}), e.at(vt, at));
-        }));
+        Value sum = e.fold(
+            ReduceKind::Sum, "j", chunk,
+            [&](Value j) {
+              SmallVector<Value> at;
+              if (vRows) at.push_back(j);
+              if (vector) at.push_back(idx[1]);
+              return e.mul(e.at(p, {idx[0], j}), e.at(vt, at));
+            },
+            diagonal ? idx[0] : Value());
+        return e.add(e.mul(e.at(acc0, idx), e.at(c, {idx[0]})), sum);
       });
-      YieldOp::create(builder, loc, {m1, l1, acc1});
+      return SmallVector<Value>{m1, l1, acc1};
+    };
+    SmallVector<Value> init{m, l, acc};
+    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, causal ? 0 : chunk, causal,
+                                 /*descending=*/false, window, init);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      Block &block = pairs.getBody().emplaceBlock();
+      Value s = block.addArgument(builder.getIndexType(), loc);
+      for (Value v : init) block.addArgument(v.getType(), loc);
+      builder.setInsertionPointToEnd(&block);
+      YieldOp::create(builder, loc, absorb(s, block.getArgument(1), block.getArgument(2), block.getArgument(3), false));
     }
-    Value m1 = pairs.getResult(0), l1 = pairs.getResult(1), acc1 = pairs.getResult(2), divisor;
+    SmallVector<Value> seen(pairs.getResults());
+    if (causal) seen = absorb(t, seen[0], seen[1], seen[2], true);
+    Value m1 = seen[0], l1 = seen[1], acc1 = seen[2], divisor;
     if (!attend.getNormalizer().empty()) {
       Block &nb = attend.getNormalizer().front();
       Value result = nb.getTerminator()->getOperand(0);

@@ -197,18 +197,49 @@ void scaleRow(NpyArray &array, int64_t row, double factor) {
   for (int64_t i = 0; i < size; ++i) array.dataAs<float>()[row * size + i] *= static_cast<float>(factor);
 }
 
-TEST(Decay, LaterKeysAndOtherHeadsChangeNoBit) {
-  struct Case {
-    const char *name;
-    Dimensions dimensions;
-    int key;
-  };
+struct CausalCase {
+  const char *name;
+  Dimensions dimensions;
+  int key;
+};
+
+std::vector<CausalCase> causalCases() {
   Dimensions sizes = {{"dk", 4}, {"dv", 3}};
-  std::vector<Case> cases = {
-      {"softmax", sizes, 1}, {"elu", sizes, 1},         {"scalar_gate", sizes, 1},
-      {"gla", sizes, 1},     {"gated_delta", sizes, 1}, {"favor", {{"dk", 4}, {"dv", 3}, {"m", 8}}, 1},
-      {"window", sizes, 1},  {"mlstm", sizes, 1},       {"rwkv4", {}, 0}};
-  for (const Case &c : cases) {
+  return {{"softmax", sizes, 1}, {"elu", sizes, 1},         {"scalar_gate", sizes, 1},
+          {"gla", sizes, 1},     {"gated_delta", sizes, 1}, {"favor", {{"dk", 4}, {"dv", 3}, {"m", 8}}, 1},
+          {"window", sizes, 1},  {"mlstm", sizes, 1},       {"rwkv4", {}, 0}};
+}
+
+TEST(Decay, LaterInfinitiesChangeNoBit) {
+  for (const CausalCase &c : causalCases()) {
+    const Kernel &kernel = compiled(c.name, c.dimensions);
+    RandomRequest request;
+    request.steps = 21, request.heads = 2;
+    BoundArrays before = kernel.random(request);
+    for (const FormRequest &variant : kernel.variants()) {
+      std::vector<double> a = toDoubles(kernel.run(before, variant).out);
+      int64_t n = static_cast<int64_t>(a.size()) / 42;
+      for (size_t input = 0; input < kernel.op().inputs.size(); ++input) {
+        if (kernel.op().inputs[input].kind != InputKind::Token) continue;
+        for (float value : {INFINITY, -INFINITY, NAN}) {
+          BoundArrays after = kernel.random(request);
+          int64_t row = after.inputs[input].elements() / 42;
+          // Step 5 of head 0.
+          for (int64_t i = 0; i < row; ++i)
+            after.inputs[input].dataAs<float>()[5 * 2 * row + i] = value;
+          std::vector<double> b = toDoubles(kernel.run(after, variant).out);
+          for (int64_t i = 0; i < 21 * 2 * n; ++i)
+            if (i / n / 2 < 5 || i / n % 2 == 1)
+              ASSERT_EQ(a[i], b[i]) << c.name << " " << text(variant) << " t=" << i / n / 2 << " h=" << i / n % 2 << " "
+                                    << value << " in " << kernel.op().inputs[input].name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Decay, LaterKeysAndOtherHeadsChangeNoBit) {
+  for (const CausalCase &c : causalCases()) {
     const Kernel &kernel = compiled(c.name, c.dimensions);
     RandomRequest request;
     request.steps = 21, request.heads = 2;

@@ -96,11 +96,16 @@ attn.chunkwise @long_chunkwise chunk 20 inputs [#attn.param<token "q">, #attn.pa
 
 // -----
 
-// Streamed: carried are the maximum, the sum and the weighted values; with a window, only the blocks in it.
+// Streamed: carried are the maximum, the sum and the weighted values; with a window, only the blocks in it. Blocks in
+// front are seen whole; on the diagonal sums end at the row.
 // CHECK-LABEL: attn.kernel @softmax form "parallel" chunk 4
-// CHECK: attn.pairs %t chunk 4 queries 4 causal window 7 carry {{.*}} : !attn.tensor<4>, !attn.tensor<4>, !attn.tensor<4, 3>
+// CHECK: attn.pairs %t chunk 4 queries 0 causal window 7 carry {{.*}} : !attn.tensor<4>, !attn.tensor<4>, !attn.tensor<4, 3>
 // CHECK: attn.stage "s" axes ["i", "j"]
 // CHECK: attn.fold max "j" 4
+// CHECK: attn.fold sum "j" 4 {
+// CHECK: attn.yield
+// CHECK: attn.stage "s" axes ["i", "j"]
+// CHECK: attn.fold sum "j" 4 upto %i
 attn.streamed @softmax chunk 4 window 7 inputs [#attn.param<token "q">] {
 ^bb0(%q: !attn.tensor<3>):
   %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
