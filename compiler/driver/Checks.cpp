@@ -169,6 +169,11 @@ private:
     }
     if (requests.empty())
       return createStringError("operator '%s' has no %s form", op.name.c_str(), options.form.c_str());
+    auto precision = spec->getAttrOfType<mlir::StringAttr>("precision");
+    roundsStates = op.splits() && dtype != LINTEL_F64 && precision && precision.getValue() == "f64";
+    const char *const rounded = "states are carried in f64 and handed over in f32: a split sequence is compared within "
+                                "the bound and not bit by bit";
+    if (roundsStates && !is_contained(report.notes, rounded)) report.notes.push_back(rounded);
     SmallVector<InputUse> uses = inputUses(mlir::cast<SpecOp>(spec));
     where = std::string(dtypeName(dtype)) + (dimensions.empty() ? "" : " ") + dimensionText(dimensions);
     phase("interpreting");
@@ -297,7 +302,7 @@ private:
       auto joined = runInPieces(kernel, kernel, whole.arrays, {at, steps});
       if (!joined) return record.fail(name + ": " + toString(joined.takeError()));
       record.add(name, compareResults(op, whole.reference, *joined));
-      if (row.form != "parallel" && at % row.chunk == 0)
+      if (!roundsStates && row.form != "parallel" && at % row.chunk == 0)
         record.addSame(name + " at a chunk's end", op, *atOnce, *joined);
     }
     if (!stepper) return;
@@ -311,7 +316,7 @@ private:
       auto joined = runInPieces(kernel, stepper, whole.arrays, ends);
       if (!joined) return record.fail(name + ": " + toString(joined.takeError()));
       record.add(name, compareResults(op, whole.reference, *joined));
-      if (row.form == "recurrent") record.addSame(name, op, *atOnce, *joined);
+      if (!roundsStates && row.form == "recurrent") record.addSame(name, op, *atOnce, *joined);
     }
   }
 
@@ -327,7 +332,8 @@ private:
   const CheckOptions &options;
   function_ref<void(const CheckRow &)> onRow;
   CheckReport report;
-  std::string where; // dtype and sizes, for progress
+  std::string where;         // dtype and sizes, for progress
+  bool roundsStates = false; // a kernel's own states have more digits than those it hands over
 };
 
 } // namespace

@@ -40,7 +40,8 @@ struct CheckReport {
 
 /// Runs all: each variant within its bound on every case; the same bits on two threads as on one; every split in two
 /// with the states handed over, the same bits as in one run where it falls between chunks; and a prefill followed by
-/// single steps of the recurrent variant, which after a recurrent prefill gives the same bits too. `onRow` sees each
+/// single steps of the recurrent variant, which after a recurrent prefill gives the same bits too (but not where states
+/// are rounded on their way, from f64 inside a kernel to f32). `onRow` sees each
 /// row when it is done. A kernel that does not compile is a failed row. Errors: the operator cannot be checked at all
 /// (dimensions that do not fit it).
 llvm::Expected<CheckReport> checkOperator(const SpecFile &file, const OperatorInfo &op, const CheckOptions &options,

@@ -40,13 +40,13 @@ std::string lintel::test::text(const FormRequest &variant) {
   return variant.form + (variant.chunk ? " at " + std::to_string(variant.chunk) : "");
 }
 
-static std::vector<FormRequest> formsIn(mlir::ModuleOp forms, ArrayRef<int64_t> chunks) {
+static std::vector<FormRequest> formsIn(mlir::ModuleOp forms, ArrayRef<int64_t> chunks, ArrayRef<int64_t> blocks) {
   std::vector<FormRequest> result;
   for (mlir::Operation &op : *forms.getBody()) {
     std::string name = formName(&op).str();
     if (name == "recurrent") result.push_back(form(name));
     else if (name == "chunkwise" || name == "parallel")
-      for (int64_t chunk : chunks) result.push_back(form(name, chunk));
+      for (int64_t chunk : name == "parallel" ? blocks : chunks) result.push_back(form(name, chunk));
   }
   return result;
 }
@@ -65,7 +65,7 @@ const Kernel &lintel::test::compiledText(const std::string &name, const std::str
   kernel.options.dimensions = std::move(dimensions);
   kernel.options.dtype = dtype;
   kernel.forms = cantFail(deriveForms(*kernel.specFile, *kernel.info, kernel.options.dimensions));
-  kernel.options.variants = variants.empty() ? formsIn(*kernel.forms, {4, 16}) : std::move(variants);
+  kernel.options.variants = variants.empty() ? formsIn(*kernel.forms, {4, 16}, {4}) : std::move(variants);
   for (SpecOp spec : kernel.forms->getOps<SpecOp>()) kernel.bound = spec;
   CompiledOperator code = cantFail(compileOperator(*kernel.specFile, *kernel.info, kernel.options));
   kernel.jit = cantFail(loadOperator(code));
@@ -88,7 +88,7 @@ std::vector<FormRequest> lintel::test::allForms(const std::string &name, const D
                                                 std::vector<int64_t> chunks) {
   auto file = cantFail(SpecFile::parse(exampleText(name), name + ".attn"));
   auto forms = cantFail(deriveForms(*file, *cantFail(file->find("")), dimensions));
-  return formsIn(*forms, chunks);
+  return formsIn(*forms, chunks, chunks);
 }
 
 BoundArrays Kernel::arrays(std::vector<NamedArray> inputs, std::vector<NamedArray> initial) const {

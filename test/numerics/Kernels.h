@@ -68,7 +68,8 @@ private:
   std::unique_ptr<JitKernel> jit;
 };
 
-/// An operator given as text. No variants: every form there is, those in chunks at 4 and 16.
+/// An operator given as text. No variants: every form there is, chunkwise at 4 and 16, parallel at 4 (its code takes
+/// longest to compile; every_spec has it at 16).
 const Kernel &compiledText(const std::string &name, const std::string &text, Dimensions dimensions,
                            lintel_dtype dtype = LINTEL_F32, std::vector<FormRequest> variants = {});
 /// The same for examples/specs/NAME.attn.

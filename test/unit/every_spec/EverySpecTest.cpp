@@ -37,7 +37,8 @@ TEST_P(EverySpec, CompiledEqualsInterpreted) {
     unsigned forms = 0;
     for (const char *form : {"recurrent", "chunkwise", "parallel"}) {
       CompileOptions options;
-      options.dimensions = dimensions, options.form = {form, 4, {}, {}}, options.decode = false;
+      options.dimensions = dimensions, options.form = {form, form == std::string("parallel") ? 16 : 4, {}, {}},
+      options.decode = false;
       auto compiled = compileOperator(**file, op, options);
       if (!compiled) {
         // A form that does not exist says so; anything else is a failure.
