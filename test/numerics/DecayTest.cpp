@@ -225,8 +225,7 @@ TEST(Decay, LaterInfinitiesChangeNoBit) {
           BoundArrays after = kernel.random(request);
           int64_t row = after.inputs[input].elements() / 42;
           // Step 5 of head 0.
-          for (int64_t i = 0; i < row; ++i)
-            after.inputs[input].dataAs<float>()[5 * 2 * row + i] = value;
+          for (int64_t i = 0; i < row; ++i) after.inputs[input].dataAs<float>()[5 * 2 * row + i] = value;
           std::vector<double> b = toDoubles(kernel.run(after, variant).out);
           for (int64_t i = 0; i < 21 * 2 * n; ++i)
             if (i / n / 2 < 5 || i / n % 2 == 1)
