@@ -1,6 +1,7 @@
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -12,6 +13,12 @@ using namespace lintel;
 #include "dialect/AttnTypes.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialect/AttnAttrs.cpp.inc"
+
+LogicalResult lintel::verifyInOrder(Operation *op) {
+  Region *region = op->getParentRegion();
+  if (region && !mayBeGraphRegion(*region)) return success();
+  return op->emitOpError("expected to stand inside of an operator (attn.spec or what is derived from it)");
+}
 
 void AttnDialect::registerTypes() {
   addTypes<
@@ -139,6 +146,10 @@ Type SequenceType::parse(AsmParser &parser) {
   };
   if (failed(parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one, " in a sequence's sizes")))
     return {};
+  if (sizes.size() > 2) {
+    parser.emitError(parser.getNameLoc(), "expected at most 2 sizes a step, found ") << sizes.size();
+    return {};
+  }
   return get(parser.getContext(), sizes);
 }
 

@@ -13,6 +13,16 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace lintel {
+mlir::LogicalResult verifyInOrder(mlir::Operation *op);
+/// Trait of ops that stand in a block with an order (not at a module's top level, whose ops may use each other in
+/// circles).
+template <class ConcreteType> class InOrder : public mlir::OpTrait::TraitBase<ConcreteType, InOrder> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyInOrder(op); }
+};
+} // namespace lintel
+
 #include "dialect/AttnDialect.h.inc"
 #include "dialect/AttnEnums.h.inc"
 #define GET_TYPEDEF_CLASSES

@@ -28,4 +28,8 @@ def Attn_Dialect : Dialect {
 
 class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemonic, traits>;
 
+// What stands inside of an operator: in a block with an order. At a module's top level a value could be made of itself.
+def Attn_InOrder : NativeOpTrait<"InOrder"> { let cppNamespace = "::lintel"; }
+class Attn_InnerOp<string mnemonic, list<Trait> traits = []> : Attn_Op<mnemonic, !listconcat([Attn_InOrder], traits)>;
+
 #endif

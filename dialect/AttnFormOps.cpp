@@ -22,66 +22,119 @@ template <class OpT> LogicalResult verifyStepwise(OpT op) {
   return success();
 }
 
-/// What the regions of a chunkwise or parallel form must take and give.
-template <class OpT> LogicalResult verifyFactored(OpT op) {
-  if (static_cast<int64_t>(op.getChunk()) < 1)
-    return op.emitOpError("expected a chunk of at least 1, found ") << static_cast<int64_t>(op.getChunk());
-  SmallVector<StringRef> names = stateNames(op.getStates());
-  if (names.size() != op.getStates().size()) return op.emitOpError("expected states as #attn.state");
-  if (failed(verifyOperatorHeader(op, op.getInputs(), names))) return failure();
-  unsigned inputs = op.getInputs().size(), internal = 0;
-  if (!op.getPrefix().empty()) {
-    Block &prefix = op.getPrefix().front();
-    internal = prefix.getNumArguments() - inputs;
-    if (prefix.getNumArguments() < inputs || failed(verifyBlockArguments(op, op.getPrefix(), inputs + internal, true)))
-      return op.emitOpError("expected the prefix to take the inputs and the internal states");
-    auto yield = cast<YieldOp>(prefix.getTerminator());
-    if (yield.getValues().size() != internal)
-      return op.emitOpError("expected the prefix to yield ") << internal << " internal states";
-    for (Value v : yield.getValues())
-      if (cast<RealType>(v.getType()).getRank() != 0) return op.emitOpError("expected internal states to be scalars");
-  }
+/// The regions take the inputs in the same shapes, and internal states (with `pairs` before and after the step) as
+/// scalars.
+template <class OpT> LogicalResult verifyFactoredRegions(OpT op, unsigned internal) {
+  unsigned inputs = op.getInputs().size();
   if (failed(verifyBlockArguments(op, op.getToken(), inputs + 2 * internal, true)) ||
       failed(verifyBlockArguments(op, op.getCombine(), inputs + 2 * internal + op.getReads().size(), true)))
     return failure();
-  for (Region *region : {&op.getPrefix(), &op.getToken(), &op.getCombine()})
+  Type scalar = RealType::get(op.getContext(), ArrayRef<int64_t>{});
+  for (Region *region : {&op.getPrefix(), &op.getToken(), &op.getCombine()}) {
+    if (region->empty()) continue;
     if (failed(verifyStepOps(op, *region, /*bound=*/true, /*final=*/false, /*attend=*/false))) return failure();
+    unsigned scalars = region == &op.getPrefix() ? internal : 2 * internal;
+    for (unsigned i = 0; i < inputs + scalars; ++i) {
+      Type want = i < inputs ? op.getToken().front().getArgument(i).getType() : scalar;
+      Type found = region->front().getArgument(i).getType();
+      if (found != want)
+        return op.emitOpError("expected argument ") << i << " of each region to be " << want << ", found " << found;
+    }
+  }
+  return success();
+}
+
+/// Internal states: scalars, each a recurrence over itself and the inputs.
+template <class OpT> LogicalResult verifyPrefix(OpT op, unsigned &internal) {
+  internal = 0;
+  if (op.getPrefix().empty()) return success();
+  unsigned inputs = op.getInputs().size();
+  Block &prefix = op.getPrefix().front();
+  internal = prefix.getNumArguments() - inputs;
+  if (prefix.getNumArguments() < inputs || failed(verifyBlockArguments(op, op.getPrefix(), inputs + internal, true)))
+    return op.emitOpError("expected the prefix to take the inputs and the internal states");
+  auto yield = cast<YieldOp>(prefix.getTerminator());
+  if (yield.getValues().size() != internal)
+    return op.emitOpError("expected the prefix to yield ") << internal << " internal states";
+  for (Value v : yield.getValues())
+    if (auto type = dyn_cast<RealType>(v.getType()); !type || type.getRank() != 0)
+      return op.emitOpError("expected internal states to be scalars");
+  for (auto [i, v] : llvm::enumerate(yield.getValues()))
+    if (!dependsOnlyOn(v, inputs, i))
+      return op.emitOpError("expected internal state ") << i << " to depend on itself and the inputs alone";
+  return verifyWrittenSize(op, op.getPrefix());
+}
+
+/// What the token region gives, in its order: for each state its decay and pairs, then the queries.
+template <class OpT> LogicalResult verifyTokenValues(OpT op) {
+  auto values = cast<YieldOp>(op.getToken().front().getTerminator()).getValues();
+  unsigned next = 0;
+  auto take = [&](ArrayRef<StringAttr> dims) {
+    if (next >= values.size()) return false;
+    auto type = dyn_cast<RealType>(values[next++].getType());
+    return type && type.getDims() == dims;
+  };
+  // A state of rank 2 has pairs (k, v); of rank 1 or 0, k alone: k's shape is then the state's.
+  SmallVector<RealType> shapes;
+  for (Attribute attr : op.getStates()) {
+    auto info = cast<StateInfoAttr>(attr);
+    auto shape = info.getPairs() > 0 ? op.stateType(shapes.size()) : RealType();
+    if (!shape) return op.emitOpError("expected a state's pairs to be given by the token region");
+    if (static_cast<int64_t>(shape.getRank()) != info.getRank())
+      return op.emitOpError("expected state '")
+             << info.getName() << "' of rank " << info.getRank() << ", found pairs of " << shape;
+    if (failed(verifyBound(op, shape))) return failure();
+    shapes.push_back(shape);
+    auto feature = shape.getDims().take_front(1);
+    if (info.getDecay() >= 0 && !take(feature.take_front(info.getDecay())))
+      return op.emitOpError("expected a decay of rank ") << info.getDecay() << " for state '" << info.getName() << "'";
+    for (int64_t p = 0; p < info.getPairs(); ++p)
+      if (!take(feature) || (shape.getRank() == 2 && !take(shape.getDims().drop_front())))
+        return op.emitOpError("expected a pair of keys and values for state '") << info.getName() << "'";
+  }
+  auto results = op.getCombine().front().getArguments().take_back(op.getReads().size());
+  for (auto [attr, result] : llvm::zip(op.getReads(), results)) {
+    auto read = dyn_cast<ReadAttr>(attr);
+    if (!read || read.getState() < 0 || read.getState() >= static_cast<int64_t>(shapes.size()))
+      return op.emitOpError("expected a read of one of the states, found ") << attr;
+    auto dims = shapes[read.getState()].getDims();
+    if (!take(dims.take_front(1))) return op.emitOpError("expected a query for each read");
+    auto want = RealType::get(op.getContext(), dims.size() == 2 ? dims.drop_front() : ArrayRef<StringAttr>());
+    if (result.getType() != want)
+      return op.emitOpError("expected ") << attr << " to give " << want << ", found " << result.getType();
+  }
+  if (next != values.size())
+    return op.emitOpError("expected the token region to yield ") << next << " values, found " << values.size();
+  return success();
+}
+
+/// What the regions of a chunkwise or parallel form must take and give.
+template <class OpT> LogicalResult verifyFactored(OpT op) {
+  if (failed(verifyChunk(op, op.getChunk()))) return failure();
+  for (Attribute attr : op.getStates()) {
+    auto info = dyn_cast<StateInfoAttr>(attr);
+    if (!info) return op.emitOpError("expected states as #attn.state, found ") << attr;
+    if (info.getRank() < 0 || info.getRank() > 2 || info.getDecay() < -1 || info.getDecay() > 1 ||
+        info.getDecay() > info.getRank())
+      return op.emitOpError("expected a rank of 0 to 2 and a decay of rank -1, 0 or 1 that is not above it, found ")
+             << attr;
+  }
+  SmallVector<StringRef> names = stateNames(op.getStates());
+  unsigned internal;
+  if (failed(verifyOperatorHeader(op, op.getInputs(), names)) || failed(verifyPrefix(op, internal)) ||
+      failed(verifyFactoredRegions(op, internal)))
+    return failure();
   int64_t states = op.getStates().size();
   if (!op.getScales().empty() && static_cast<int64_t>(op.getScales().size()) != states)
     return op.emitOpError("expected a scale for each of ") << states << " states, found " << op.getScales().size();
   for (int64_t s : op.getScales())
     if (s != -1 && (s < states || s >= states + internal))
       return op.emitOpError("expected a scale to be the index of an internal state or -1, found ") << s;
-  auto values = cast<YieldOp>(op.getToken().front().getTerminator()).getValues();
-  unsigned next = 0;
-  auto take = [&](int64_t rank) -> RealType {
-    if (next >= values.size()) return {};
-    auto type = dyn_cast<RealType>(values[next++].getType());
-    return type && static_cast<int64_t>(type.getRank()) == rank ? type : RealType();
-  };
-  // A state of rank 2 has pairs (k, v); of rank 1 or 0, k alone: k's rank is then the state's.
-  SmallVector<unsigned> featureRank;
-  for (Attribute attr : op.getStates()) {
-    auto info = cast<StateInfoAttr>(attr);
-    auto shape = op.stateType(featureRank.size());
-    if (!shape) return op.emitOpError("expected a state's pairs to be given by the token region");
-    featureRank.push_back(shape.getRank() ? 1 : 0);
-    if (info.getDecay() >= 0 && !take(info.getDecay()))
-      return op.emitOpError("expected a decay of rank ") << info.getDecay() << " for state '" << info.getName() << "'";
-    for (int64_t p = 0; p < info.getPairs(); ++p)
-      if (!take(featureRank.back()) || (shape.getRank() == 2 && !take(1)))
-        return op.emitOpError("expected a pair of keys and values for state '") << info.getName() << "'";
-  }
-  for (Attribute attr : op.getReads()) {
-    auto read = dyn_cast<ReadAttr>(attr);
-    if (!read || read.getState() < 0 || read.getState() >= static_cast<int64_t>(featureRank.size()))
-      return op.emitOpError("expected a read of one of the states, found ") << attr;
-    if (!take(featureRank[read.getState()])) return op.emitOpError("expected a query for each read");
-  }
-  if (next != values.size())
-    return op.emitOpError("expected the token region to yield ") << next << " values, found " << values.size();
-  if (cast<YieldOp>(op.getCombine().front().getTerminator()).getValues().size() != 1)
-    return op.emitOpError("expected the combine region to yield the output");
+  if (failed(verifyTokenValues(op))) return failure();
+  auto out = cast<YieldOp>(op.getCombine().front().getTerminator()).getValues();
+  if (out.size() != 1) return op.emitOpError("expected the combine region to yield the output");
+  if (auto type = dyn_cast<RealType>(out[0].getType()); !type || type.getRank() > 1)
+    return op.emitOpError("expected the output to be a scalar or a vector, found ") << out[0].getType();
   return success();
 }
 
@@ -116,15 +169,19 @@ template <class OpT> RealType factoredStateType(OpT op, unsigned index) {
 LogicalResult RecurrentOp::verifyRegions() { return verifyStepwise(*this); }
 LogicalResult StepOp::verifyRegions() { return verifyStepwise(*this); }
 LogicalResult ChunkwiseOp::verifyRegions() { return verifyFactored(*this); }
-LogicalResult ParallelOp::verifyRegions() { return verifyFactored(*this); }
+LogicalResult ParallelOp::verifyRegions() {
+  if (failed(verifyFactored(*this))) return failure();
+  bool byChannel = llvm::any_of(getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getDecay() > 0; });
+  if (byChannel && internalStates()) return emitOpError("expected no decay for each channel beside internal states");
+  return success();
+}
 RealType ChunkwiseOp::stateType(unsigned i) { return factoredStateType(*this, i); }
 RealType ParallelOp::stateType(unsigned i) { return factoredStateType(*this, i); }
 int64_t ChunkwiseOp::stateRank(unsigned i) { return cast<StateInfoAttr>(getStates()[i]).getRank(); }
 int64_t ParallelOp::stateRank(unsigned i) { return cast<StateInfoAttr>(getStates()[i]).getRank(); }
 
 LogicalResult StreamedOp::verifyRegions() {
-  if (static_cast<int64_t>(getChunk()) < 1)
-    return emitOpError("expected a chunk of at least 1, found ") << static_cast<int64_t>(getChunk());
+  if (failed(verifyChunk(*this, getChunk()))) return failure();
   if (static_cast<int64_t>(getWindow()) < 0)
     return emitOpError("expected a window of 0 or more, found ") << static_cast<int64_t>(getWindow());
   unsigned attends = 0;

@@ -16,12 +16,21 @@ LogicalResult KernelOp::verifyRegions() {
     if (token ? !isa<SequenceType>(arg.getType()) : !isa<RealType>(arg.getType()))
       return emitOpError("expected a sequence for a token input and a tensor for any other, found ") << arg.getType();
   }
+  if (failed(verifyChunk(*this, getChunk())) || failed(verifyBound(*this, cast<RealType>(getOut())))) return failure();
+  auto fits = [](Operation *op, Type type) {
+    if (auto sequence = dyn_cast<SequenceType>(type)) type = RealType::get(op->getContext(), sequence.getSizes());
+    auto real = dyn_cast<RealType>(type);
+    return !real || succeeded(verifyBound(op, real, maxStageElements));
+  };
+  for (BlockArgument arg : body.getArguments())
+    if (!fits(*this, arg.getType())) return failure();
   auto result = getBody().walk([&](Operation *op) {
+    if (isa<ScanOp, PairsOp, RowsOp, EmitOp, StageOp>(op) && op->getParentOfType<StageOp>()) {
+      op->emitOpError("does not belong into a stage");
+      return WalkResult::interrupt();
+    }
     for (Type type : op->getResultTypes())
-      if (auto t = dyn_cast<RealType>(type); t && !t.isStatic()) {
-        op->emitOpError("expected bound dimensions, found ") << t;
-        return WalkResult::interrupt();
-      }
+      if (!fits(op, type)) return WalkResult::interrupt();
     return WalkResult::advance();
   });
   if (result.wasInterrupted()) return failure();
@@ -37,8 +46,7 @@ LogicalResult KernelOp::verifyRegions() {
 
 namespace {
 template <class OpT> LogicalResult verifyLoop(OpT op) {
-  if (static_cast<int64_t>(op.getChunk()) < 1)
-    return op.emitOpError("expected a chunk of at least 1, found ") << static_cast<int64_t>(op.getChunk());
+  if (failed(verifyChunk(op, op.getChunk()))) return failure();
   Block &body = op.getBody().front();
   if (body.getNumArguments() != op.getInit().size() + 1 || !body.getArgument(0).getType().isIndex())
     return op.emitOpError("expected block arguments of an index and ") << op.getInit().size() << " carried values";
@@ -102,6 +110,9 @@ LogicalResult StageOp::verify() {
   for (unsigned i = 0; i < rank; ++i)
     if (!body.getArgument(i).getType().isIndex()) return emitOpError("expected an index for each axis");
   if (extra) {
+    auto before = dyn_cast<RealType>(body.getArguments().back().getType());
+    if (!before || before.getRank() != 0)
+      return emitOpError("expected the element before as a scalar, found ") << body.getArguments().back().getType();
     if (!rank) return emitOpError("expected a serial stage to have an axis");
     auto want = RealType::get(getContext(), getType().getDims().drop_front());
     if (getInit().getType() != want)

@@ -19,7 +19,7 @@ def Attn_KernelOp : Attn_OperatorOp<"kernel", [SingleBlock]> {
   let hasRegionVerifier = 1;
 }
 
-def Attn_ScanOp : Attn_Op<"scan", [SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+def Attn_ScanOp : Attn_InnerOp<"scan", [SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "a loop over the steps of the sequence";
   let description = [{
     `whole`: chunks of `chunk` steps from 0 while a whole chunk is left. `rest`: chunks (of 1) from where a whole scan with `from` steps a chunk
@@ -33,7 +33,7 @@ def Attn_ScanOp : Attn_Op<"scan", [SingleBlock, DeclareOpInterfaceMethods<OpAsmO
   let hasVerifier = 1;
 }
 
-def Attn_PairsOp : Attn_Op<"pairs", [SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+def Attn_PairsOp : Attn_InnerOp<"pairs", [SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "a loop over the blocks of keys that a block of queries sees";
   let description = [{
     For queries from step `t`: key blocks of `chunk` steps from 0 (or, with `window`, from the block that holds t - window + 1) up to the query block's end
@@ -51,7 +51,7 @@ def Attn_PairsOp : Attn_Op<"pairs", [SingleBlock, DeclareOpInterfaceMethods<OpAs
   let hasVerifier = 1;
 }
 
-def Attn_RowsOp : Attn_Op<"rows", [Pure]> {
+def Attn_RowsOp : Attn_InnerOp<"rows", [Pure]> {
   let summary = "a chunk's rows of a token input";
   let description = [{
     `r[i, n...] = x[min(t + i, T - 1), n...]`.
@@ -63,7 +63,7 @@ def Attn_RowsOp : Attn_Op<"rows", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Attn_EmitOp : Attn_Op<"emit", [MemoryEffects<[MemWrite]>]> {
+def Attn_EmitOp : Attn_InnerOp<"emit", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes a chunk's rows of the output";
   let description = [{
     `out[t + i, n...] = x[i, n...]` for t + i < T.
@@ -74,14 +74,14 @@ def Attn_EmitOp : Attn_Op<"emit", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Attn_StepsOp : Attn_Op<"steps", [Pure]> {
+def Attn_StepsOp : Attn_InnerOp<"steps", [Pure]> {
   let summary = "T, the number of steps";
   let arguments = (ins);
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
 }
 
-def Attn_StageOp : Attn_Op<"stage", [Pure, SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {
+def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {
   let summary = "a tensor, element by element, over named axes";
   let description = [{
     `r[i, j...] = body(i, j...)`; axes in the order of the result's dimensions. Axis names say what they run over: positions `i j`, feature `c`, value `e`, others.

@@ -17,41 +17,6 @@ LogicalResult lintel::verifyOperatorHeader(Operation *op, ArrayAttr inputs, Arra
   return success();
 }
 
-LogicalResult lintel::verifyBlockArguments(Operation *op, Region &region, unsigned expected, bool bound) {
-  Block &block = region.front();
-  if (block.getNumArguments() != expected)
-    return op->emitOpError("expected ") << expected << " block arguments, found " << block.getNumArguments();
-  for (BlockArgument arg : block.getArguments()) {
-    auto type = dyn_cast<RealType>(arg.getType());
-    if (!type) return op->emitOpError("expected tensors as block arguments, found ") << arg.getType();
-    if (type.getRank() > 2) return op->emitOpError("expected a scalar, a vector or a matrix, found ") << type;
-    if (bound && !type.isStatic())
-      return op->emitOpError("expected bound dimensions, found ") << type << "; run attn-bind-dimensions first";
-  }
-  if (!isa<YieldOp>(block.getTerminator())) return op->emitOpError("expected the body to end in attn.yield");
-  return success();
-}
-
-LogicalResult lintel::verifyStepOps(Operation *op, Region &region, bool bound, bool final, bool attend) {
-  auto result = region.walk([&](Operation *inner) {
-    bool known = isa<ConstantOp, DimOp, PositionOp, UnaryOp, BinaryOp, SelectOp, BroadcastOp, MatmulOp, OuterOp,
-                     ReduceOp, CumsumOp, ConcatOp, ExtractOp, FlattenOp, YieldOp>(inner);
-    if (!known && !(final && isa<FinalOp>(inner)) && !(attend && isa<AttendOp>(inner))) {
-      inner->emitOpError("does not belong into this region of ") << op->getName();
-      return WalkResult::interrupt();
-    }
-    for (Type type : inner->getResultTypes()) {
-      auto t = cast<RealType>(type);
-      if (t.getRank() > 2)
-        return inner->emitOpError("expected a scalar, a vector or a matrix, found ") << t, WalkResult::interrupt();
-      if (bound && !t.isStatic())
-        return inner->emitOpError("expected bound dimensions, found ") << t, WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
 LogicalResult lintel::verifyStepBody(Operation *op, Region &body, ArrayAttr inputs, ArrayAttr states, bool bound,
                                      bool attend) {
   SmallVector<StringRef> names;
@@ -77,7 +42,15 @@ LogicalResult lintel::verifyStepBody(Operation *op, Region &body, ArrayAttr inpu
     final.emitOpError("expected a value that is yielded as a state");
     return WalkResult::interrupt();
   });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted()) return failure();
+  // All steps update the states before the first output is computed.
+  llvm::DenseSet<Value> late;
+  for (Operation &inner : body.front().without_terminator())
+    if (isa<FinalOp>(inner) || llvm::any_of(inner.getOperands(), [&](Value v) { return late.contains(v); }))
+      late.insert(inner.result_begin(), inner.result_end());
+  for (auto [name, v] : llvm::zip(names, yield.getValues().drop_front()))
+    if (late.contains(v)) return op->emitOpError("expected state '") << name << "' not to depend on attn.final";
+  return success();
 }
 
 void lintel::nameArguments(Block &block, ArrayAttr inputs, ArrayRef<StringRef> rest, OpAsmSetValueNameFn set) {
@@ -98,7 +71,17 @@ SmallVector<StringRef> lintel::stateNames(ArrayAttr states) {
 }
 
 LogicalResult SpecOp::verifyRegions() {
-  return verifyStepBody(*this, getBody(), getInputs(), getStates(), /*bound=*/false, /*attend=*/true);
+  if (failed(verifyStepBody(*this, getBody(), getInputs(), getStates(), /*bound=*/false, /*attend=*/true)))
+    return failure();
+  auto attends = getBody().getOps<AttendOp>();
+  unsigned count = std::distance(attends.begin(), attends.end());
+  if (count > 1) return emitOpError("expected one attn.attend at most, found ") << count;
+  if (count && !getStates().empty()) return emitOpError("expected no states beside attn.attend");
+  return success();
+}
+
+LogicalResult lintel::verifyBoundSpec(SpecOp spec) {
+  return verifyStepBody(spec, spec.getBody(), spec.getInputs(), spec.getStates(), /*bound=*/true, /*attend=*/true);
 }
 
 void SpecOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
@@ -123,5 +106,7 @@ LogicalResult AttendOp::verifyRegions() {
   }
   if (getV().getType() != getType())
     return emitOpError("expected a result of the values' shape ") << getV().getType() << ", found " << getType();
-  return success();
+  if (getType().getRank() > 1) return emitOpError("expected values that are scalars or vectors, found ") << getType();
+  if (failed(verifyWrittenSize(*this, getWeights()))) return failure();
+  return getNormalizer().empty() ? success() : verifyWrittenSize(*this, getNormalizer());
 }

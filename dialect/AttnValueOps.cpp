@@ -136,9 +136,13 @@ int compareValues(Value a, Value b, unsigned depth = 5) {
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   if (int r = by(x != nullptr, y != nullptr)) return r;
   if (!x) return by(cast<BlockArgument>(a).getArgNumber(), cast<BlockArgument>(b).getArgNumber());
-  if (ca)
-    return by(cast<ConstantOp>(x).getValueAttr().getValueAsDouble(),
-              cast<ConstantOp>(y).getValueAttr().getValueAsDouble());
+  if (ca) {
+    double p = cast<ConstantOp>(x).getValueAttr().getValueAsDouble();
+    double q = cast<ConstantOp>(y).getValueAttr().getValueAsDouble();
+    // NaN, which compares with nothing, has its place behind all numbers: else no order would be final.
+    if (int r = by(std::isnan(p), std::isnan(q))) return r;
+    return by(p, q);
+  }
   if (int r = x->getName().getStringRef().compare(y->getName().getStringRef())) return r;
   if (auto u = dyn_cast<UnaryOp>(x))
     if (int r = by(u.getKind(), cast<UnaryOp>(y).getKind())) return r;

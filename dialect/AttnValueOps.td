@@ -8,7 +8,7 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Attn_ValueOp<string mnemonic, list<Trait> traits = []>
-    : Attn_Op<mnemonic, !listconcat(traits, [Pure])> {
+    : Attn_InnerOp<mnemonic, !listconcat(traits, [Pure])> {
   let results = (outs Attn_Tensor:$result);
 }
 
@@ -170,7 +170,7 @@ def Attn_FlattenOp : Attn_InferredOp<"flatten"> {
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
-def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator]> {
+def Attn_YieldOp : Attn_InnerOp<"yield", [Pure, Terminator]> {
   let summary = "the values of a region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";

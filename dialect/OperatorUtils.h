@@ -11,6 +11,27 @@ namespace lintel {
 mlir::LogicalResult verifyOperatorHeader(mlir::Operation *op, mlir::ArrayAttr inputs,
                                          llvm::ArrayRef<llvm::StringRef> states);
 mlir::LogicalResult verifyBlockArguments(mlir::Operation *op, mlir::Region &region, unsigned expected, bool bound);
+/// Steps a chunk may have: blocks of pairs of steps of any admitted width stay countable in 64 bits.
+constexpr int64_t maxChunk = 4096;
+/// Elements of a value of one step. Nothing a kernel could hold is anywhere near; beyond it, sizes in bytes overflow.
+constexpr int64_t maxStepElements = int64_t(1) << 31;
+/// Elements of a kernel's stage, which has up to two axes of steps more.
+constexpr int64_t maxStageElements = int64_t(1) << 56;
+
+mlir::LogicalResult verifyChunk(mlir::Operation *op, int64_t chunk);
+/// All dimensions are integers, and there are at most `most` elements.
+mlir::LogicalResult verifyBound(mlir::Operation *op, RealType type, int64_t most = maxStepElements);
+/// Whether `values` of the block can become expressions, in which what is used twice is written twice. The second:
+/// whether what the region yields can.
+bool canBeWrittenOut(mlir::Block &block, mlir::ValueRange values);
+mlir::LogicalResult verifyWrittenSize(mlir::Operation *op, mlir::Region &region);
+/// Whether `v`, of a block whose first arguments are `inputs` inputs, needs no argument behind them but the one of
+/// `state`.
+bool dependsOnlyOn(mlir::Value v, unsigned inputs, unsigned state);
+/// Whether all dimensions of a spec are bound, else an error: what passes ask for before they derive from it.
+mlir::LogicalResult verifyBoundSpec(SpecOp spec);
+/// Whether another operator may be called so, else an error at `from`, which it is derived from.
+mlir::LogicalResult verifyFreshName(mlir::Operation *from, llvm::StringRef name);
 /// A region of a step holds ops on values alone; `attn.final` and `attn.attend` only where they are admitted.
 mlir::LogicalResult verifyStepOps(mlir::Operation *op, mlir::Region &region, bool bound, bool final, bool attend);
 /// A body that maps inputs and states to the output and the states.

@@ -46,6 +46,7 @@ FailureOr<RealType> lintel::inferConcat(MaybeLoc loc, ArrayRef<RealType> parts) 
     DimExpr size = part.getRank() ? part.getDim(0) : DimExpr::constant(1);
     total = total ? *total + size : size;
   }
+  if (!total->isValid()) return emitOptionalError(loc, "expected parts whose sizes have a sum in 64 bits");
   return RealType::get(parts[0].getContext(), {*total});
 }
 
@@ -67,5 +68,7 @@ FailureOr<RealType> lintel::inferExtract(MaybeLoc loc, RealType x, StringRef ind
 
 FailureOr<RealType> lintel::inferFlatten(MaybeLoc loc, RealType x) {
   if (x.getRank() != 2) return emitOptionalError(loc, "expected a matrix, found ", x);
-  return RealType::get(x.getContext(), {x.getDim(0) * x.getDim(1)});
+  DimExpr size = x.getDim(0) * x.getDim(1);
+  if (!size.isValid()) return emitOptionalError(loc, "expected a matrix whose size fits in 64 bits, found ", x);
+  return RealType::get(x.getContext(), {size});
 }

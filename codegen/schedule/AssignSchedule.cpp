@@ -87,6 +87,10 @@ struct Pass : lintel::impl::AssignScheduleBase<Pass> {
   using AssignScheduleBase::AssignScheduleBase;
   void runOnOperation() override {
     llvm::StringMap<StageSchedule> given;
+    if (!llvm::is_contained({16u, 32u, 64u}, static_cast<unsigned>(elementBits))) {
+      getOperation().emitError("expected element-bits of 16, 32 or 64, found ") << elementBits;
+      return signalPassFailure();
+    }
     if (!file.empty()) {
       auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
       if (!buffer) {

@@ -33,6 +33,11 @@ std::optional<StageSchedule> StageSchedule::parse(StringRef text, std::string &e
                      (i + 1 < words.size() ? words[i + 1].str() : "") + "'",
              std::nullopt;
     ++i;
+    // So that products of these numbers fit in 64 bits.
+    if (*field > (1 << 20))
+      return error = "expected a number of at most 2^20 behind '" + words[i - 1].str() + "', found '" + words[i].str() +
+                     "'",
+             std::nullopt;
   }
   if (s.inlined && words.size() > 1)
     return error = "expected nothing beside 'inline', found '" + text.str() + "'", std::nullopt;
@@ -42,15 +47,16 @@ std::optional<StageSchedule> StageSchedule::parse(StringRef text, std::string &e
 namespace {
 
 /// Whether the stage's tiles hold accumulators: its own, or those of stages that are written into it.
-bool hasFold(StageOp stage) {
+bool hasFold(StageOp stage, llvm::SmallPtrSetImpl<Operation *> &seen) {
   std::string why;
   return stage.getBody()
       .walk([&](Operation *op) {
         if (isa<FoldOp>(op)) return WalkResult::interrupt();
         auto at = dyn_cast<AtOp>(op);
         auto producer = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
-        return producer && canInline(producer, why) && hasFold(producer) ? WalkResult::interrupt()
-                                                                         : WalkResult::advance();
+        return producer && seen.insert(producer).second && canInline(producer, why) && hasFold(producer, seen)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -63,6 +69,34 @@ int64_t divisorUpTo(int64_t n, int64_t limit) {
 }
 
 } // namespace
+
+/// Ops of a stage that is inlined, written out at each use of each of its values, inlined stages included.
+static constexpr int64_t largestInlined = 1024;
+
+static int64_t writtenSize(Block &block, DenseMap<Value, int64_t> &sizes) {
+  std::string why;
+  int64_t last = 1;
+  for (Operation &op : block) {
+    int64_t size = 1;
+    auto add = [&](int64_t more) { size = std::min(size + more, largestInlined + 1); };
+    for (Value v : op.getOperands()) {
+      auto producer = v.getDefiningOp<StageOp>();
+      if (producer && isa<AtOp>(op)) {
+        auto [it, isNew] = sizes.try_emplace(v, 1);
+        if (isNew && canInline(producer, why)) {
+          DenseMap<Value, int64_t> inner;
+          sizes[v] = writtenSize(producer.getBody().front(), inner);
+        }
+      }
+      add(sizes.lookup(v));
+    }
+    for (Region &region : op.getRegions())
+      for (Block &inner : region) add(writtenSize(inner, sizes));
+    for (Value v : op.getResults()) sizes[v] = size;
+    last = size; // in the end the terminator's
+  }
+  return last;
+}
 
 bool lintel::canInline(StageOp stage, std::string &reason) {
   if (stage.getInit()) return reason = "a serial stage is computed in order", false;
@@ -80,6 +114,9 @@ bool lintel::canInline(StageOp stage, std::string &reason) {
       return reason = "it is used at other indices than its own", false;
   }
   if (!user) return reason = "no stage uses it", false;
+  DenseMap<Value, int64_t> sizes;
+  if (writtenSize(stage.getBody().front(), sizes) > largestInlined)
+    return reason = "it would be written out more than " + std::to_string(largestInlined) + " operations long", false;
   return true;
 }
 
@@ -111,14 +148,15 @@ StageSchedule lintel::chooseSchedule(StageOp stage, const ScheduleTarget &target
     return s;
   }
   auto sizes = stage.getType().getSizes();
-  int64_t lanes = target.vectorBits / target.elementBits;
+  int64_t lanes = std::max(1u, target.vectorBits / target.elementBits);
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
   if (stage.getInit() && sizes.size() == 1) return s; // serial along its only axis
   if (stage.getInit() && sizes.size() == 2) next = 1;
   if (inner % lanes == 0) s.vector = lanes;
   else if (inner <= lanes) s.vector = inner;
   else s.vector = inPlace ? divisorUpTo(inner, lanes) : lanes;
-  if (!hasFold(stage)) return s;
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  if (!hasFold(stage, seen)) return s;
   // Accumulators fill about half of the registers: panel loads, one broadcast, and no spill.
   int64_t accumulators = target.registers / 2;
   int64_t vectors = inner / s.vector;

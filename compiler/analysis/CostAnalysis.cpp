@@ -76,7 +76,7 @@ Cost lintel::costOf(Operation *form, int64_t steps) {
   form->walk([&](AttendOp attend) {
     int64_t window = 0;
     if (auto streamed = dyn_cast<StreamedOp>(form)) window = streamed.getWindow();
-    double seen = window ? std::min<double>(window, steps) : attend.getCausal() ? (steps + 1) / 2.0 : steps;
+    double seen = window ? std::min<double>(window, steps) : attend.getCausal() ? steps / 2.0 + 0.5 : steps;
     double each = flopsOf(attend.getWeights()) + 2.0 * elements(attend.getType()) + 4;
     cost.flops += seen * each - flopsOf(attend.getWeights());
   });

@@ -136,7 +136,11 @@ OpenRange DivisionAnalysis::evaluate(Value v, const Assumptions &assumed) {
     if (arg.getOwner() != &body || arg.getArgNumber() < inputs) return {};
     return states[arg.getArgNumber() - inputs];
   }
-  if (!assumed.empty()) return evaluateOp(v.getDefiningOp(), assumed);
+  if (!assumed.empty()) {
+    if (!patience) return {};
+    --patience;
+    return evaluateOp(v.getDefiningOp(), assumed);
+  }
   if (auto it = known.find(v); it != known.end()) return it->second;
   OpenRange r = evaluateOp(v.getDefiningOp(), assumed);
   if (std::isnan(r.lo)) r.lo = -inf;

@@ -44,6 +44,8 @@ private:
   mlir::Block &body;
   llvm::SmallVector<OpenRange> states;
   llvm::DenseMap<mlir::Value, OpenRange> known; ///< without assumptions
+  /// How often a value may still be looked at under assumptions, which are not remembered; then nothing is known of it.
+  unsigned patience = 100000;
 };
 
 } // namespace lintel

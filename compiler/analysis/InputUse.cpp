@@ -26,6 +26,7 @@ namespace {
 struct DecayWalk {
   Block &block;
   MutableArrayRef<InputUse> uses;
+  std::set<std::pair<void *, InputUse>> seen; // what is used twice is followed once
 
   void mark(Value v, InputUse use) {
     auto arg = dyn_cast<BlockArgument>(v);
@@ -34,6 +35,7 @@ struct DecayWalk {
   static bool isConstant(Value v) { return v.getDefiningOp<ConstantOp>() || v.getDefiningOp<DimOp>(); }
 
   void factor(Value v) {
+    if (!seen.insert({v.getAsOpaquePointer(), InputUse::DecayFactor}).second) return;
     mark(v, InputUse::DecayFactor);
     if (auto b = v.getDefiningOp<BinaryOp>()) {
       if (b.getKind() == BinaryKind::Mul) factor(b.getA()), factor(b.getB());
@@ -45,6 +47,7 @@ struct DecayWalk {
   }
   /// `use` says which sign the exponent's value has here.
   void exponent(Value v, InputUse use) {
+    if (!seen.insert({v.getAsOpaquePointer(), use}).second) return;
     mark(v, use);
     InputUse other = use == InputUse::LogDecay ? InputUse::DecayRate : InputUse::LogDecay;
     if (auto u = v.getDefiningOp<UnaryOp>(); u && u.getKind() == UnaryKind::Neg) exponent(u.getX(), other);
@@ -82,7 +85,7 @@ SmallVector<InputUse> lintel::inputUses(SpecOp spec) {
   {
     TransitionAnalysis analysis(body, inputs, {});
     for (unsigned s = 0; s < analysis.numStates(); ++s)
-      if (Value decay = analysis.transition(s).decay) DecayWalk{body, uses}.factor(decay);
+      if (Value decay = analysis.transition(s).decay) DecayWalk{body, uses, {}}.factor(decay);
   }
   copy->erase();
   return uses;

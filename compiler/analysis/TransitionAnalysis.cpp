@@ -60,10 +60,11 @@ Value TransitionAnalysis::negate(Value a, Location loc) {
 
 AffineValue TransitionAnalysis::opaque(ArrayRef<AffineValue> parts) {
   AffineValue r;
+  std::set<std::pair<unsigned, bool>> seen;
   for (const AffineValue &part : parts)
     for (LinearTerm term : part.terms) {
       term.kind = LinearTerm::Opaque;
-      r.terms.push_back(term);
+      if (seen.insert({term.state, term.after}).second) r.terms.push_back(term);
     }
   return r;
 }
@@ -183,6 +184,11 @@ AffineValue TransitionAnalysis::decompose(Value v, bool cutAfter) {
     done = true;
   }
   if (!done) r = decomposeOp(v.getDefiningOp(), cutAfter);
+  // A sum that was doubled over and over: beyond this, its parts cost more than they tell.
+  if (r.terms.size() + r.pairs.size() > 64) {
+    r = dependsOnState(v) ? opaque({r}) : AffineValue();
+    if (r.terms.empty()) r.rest = v;
+  }
   return known[key] = r;
 }
 

@@ -18,6 +18,8 @@
 
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/Builders.h"
+#include <map>
+#include <set>
 
 namespace lintel {
 

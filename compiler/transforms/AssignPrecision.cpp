@@ -44,21 +44,23 @@ bool hasSum(StageOp stage) {
   return stage.getBody().walk(isSum).wasInterrupted();
 }
 
-/// Marks the sums that `v`, inside a stage, takes part of its value from; true if there are any.
-bool markSums(Value v) {
+/// Marks the sums that `v`, inside a stage, takes part of its value from; true if there are any. `known` says so of
+/// values seen before.
+bool markSums(Value v, DenseMap<Value, bool> &known) {
+  if (auto it = known.find(v); it != known.end()) return it->second;
   Operation *op = v.getDefiningOp();
   if (isa_and_present<BinaryOp, SelectOp>(op) ||
       (isa_and_present<UnaryOp>(op) && cast<UnaryOp>(op).getKind() == UnaryKind::Neg)) {
     bool any = false;
-    for (Value operand : op->getOperands()) any |= markSums(operand);
-    return any;
+    for (Value operand : op->getOperands()) any |= markSums(operand, known);
+    return known[v] = any;
   }
   auto at = dyn_cast_if_present<AtOp>(op);
   auto stage = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
   if (!stage || stage.getInit()) return false;
-  bool sum = hasSum(stage) || markSums(stage.getBody().front().getTerminator()->getOperand(0));
+  bool sum = hasSum(stage) || markSums(stage.getBody().front().getTerminator()->getOperand(0), known);
   if (sum) stage->setAttr("precision", StringAttr::get(stage.getContext(), "f64"));
-  return sum;
+  return known[v] = sum;
 }
 
 struct Pass : lintel::impl::AssignPrecisionBase<Pass> {
@@ -70,8 +72,9 @@ struct Pass : lintel::impl::AssignPrecisionBase<Pass> {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       // Without states nothing is kept: each weight's error is seen once, beside those of its neighbours.
       if (kernel.getStates().empty()) continue;
-      kernel.walk([](UnaryOp op) {
-        if (op.getKind() == UnaryKind::Exp && op->getParentOfType<StageOp>()) markSums(op.getX());
+      DenseMap<Value, bool> known;
+      kernel.walk([&](UnaryOp op) {
+        if (op.getKind() == UnaryKind::Exp && op->getParentOfType<StageOp>()) markSums(op.getX(), known);
       });
     }
   }

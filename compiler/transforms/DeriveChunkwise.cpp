@@ -22,6 +22,7 @@ struct Derivation {
   RecurrentOp recurrent;
   RecurrentOp copy; // analysed, and added to
   int64_t chunk;
+  std::string name; // of the chunkwise form
   std::string reason;
 
   struct ReadOf {
@@ -36,6 +37,7 @@ struct Derivation {
     Value rest;
   };
   llvm::MapVector<Value, Leaf> leaves;
+  DenseSet<Value> followed;
 
   bool refuse(const Twine &why) {
     reason = why.str();
@@ -43,6 +45,19 @@ struct Derivation {
   }
 
   bool checkStates(TransitionAnalysis &analysis) {
+    Block &body = copy.getBody().front();
+    for (unsigned s = 0; s < analysis.numStates(); ++s) {
+      if (!analysis.isPrefix(s)) continue;
+      std::string name = "exponent '" + stateNames(recurrent.getStates())[s].str() + "'";
+      Value after = analysis.stateAfter(s);
+      if (!dependsOnlyOn(after, recurrent.getInputs().size(), s))
+        return refuse(name + " depends on more than itself and the inputs");
+      if (!canBeWrittenOut(body, after)) return refuse(name + " is too large an expression");
+      auto readsLast = [&](FinalOp final) {
+        return final.getX() == after ? WalkResult::interrupt() : WalkResult::advance();
+      };
+      if (body.walk(readsLast).wasInterrupted()) return refuse(name + " is read after the last step");
+    }
     for (unsigned s = 0; s < analysis.numStates(); ++s) {
       if (analysis.isPrefix(s)) continue;
       const StateTransition &t = analysis.transition(s);
@@ -59,7 +74,7 @@ struct Derivation {
 
   /// Finds the largest values on the way to the output that are sums of reads.
   bool findReads(TransitionAnalysis &analysis, Value v) {
-    if (!analysis.dependsOnState(v) || leaves.count(v)) return true;
+    if (!analysis.dependsOnState(v) || leaves.count(v) || !followed.insert(v).second) return true;
     AffineValue x = analysis.decompose(v);
     auto isRead = [&](const LinearTerm &t) {
       auto rank = cast<RealType>(analysis.stateBefore(t.state).getType()).getRank();
@@ -117,10 +132,8 @@ struct Derivation {
       readAttrs.push_back(ReadAttr::get(context, indexOf[read.state], read.after));
       tokenValues.push_back(read.left ? read.left : one);
     }
-    StringRef name = recurrent.getSymName();
-    name.consume_back("_recurrent");
     auto form = ChunkwiseOp::create(
-        builder, loc, builder.getStringAttr(name + "_chunkwise"), recurrent.getInputs(), builder.getArrayAttr(states),
+        builder, loc, builder.getStringAttr(name), recurrent.getInputs(), builder.getArrayAttr(states),
         builder.getArrayAttr(readAttrs), builder.getI64IntegerAttr(chunk),
         bidirectional ? builder.getUnitAttr() : UnitAttr(), builder.getDenseI64ArrayAttr(scales));
     inheritPrecision(form, recurrent);
@@ -175,10 +188,15 @@ struct Pass : lintel::impl::DeriveChunkwiseBase<Pass> {
   using DeriveChunkwiseBase::DeriveChunkwiseBase;
 
   void runOnOperation() override {
+    if (chunk && failed(verifyChunk(getOperation(), chunk))) return signalPassFailure();
     for (RecurrentOp recurrent : llvm::make_early_inc_range(getOperation().getOps<RecurrentOp>())) {
+      StringRef base = recurrent.getSymName();
+      base.consume_back("_recurrent");
+      std::string name = (base + "_chunkwise").str();
+      if (failed(verifyFreshName(recurrent, name))) return signalPassFailure();
       OpBuilder builder(recurrent->getContext());
       builder.setInsertionPointAfter(recurrent);
-      Derivation d{recurrent, cast<RecurrentOp>(recurrent->clone()), chunk, {}, {}, {}};
+      Derivation d{recurrent, cast<RecurrentOp>(recurrent->clone()), chunk, name, {}, {}, {}, {}};
       SmallVector<unsigned> prefix;
       for (int64_t s : recurrent.getScales())
         if (s >= 0 && !llvm::is_contained(prefix, static_cast<unsigned>(s))) prefix.push_back(s);

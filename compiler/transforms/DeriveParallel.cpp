@@ -1,4 +1,5 @@
 #include "compiler/transforms/Passes.h"
+#include "dialect/OperatorUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -44,6 +45,7 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
   using DeriveParallelBase::DeriveParallelBase;
 
   void runOnOperation() override {
+    if (chunk && failed(verifyChunk(getOperation(), chunk))) return signalPassFailure();
     OpBuilder builder(&getContext());
     for (ChunkwiseOp chunkwise : llvm::make_early_inc_range(getOperation().getOps<ChunkwiseOp>())) {
       if (chunkwise.internalStates() && decaysByChannel(chunkwise)) {
@@ -52,13 +54,14 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
         continue;
       }
       builder.setInsertionPointAfter(chunkwise);
-      StringRef name = chunkwise.getSymName();
-      name.consume_back("_chunkwise");
-      auto form =
-          ParallelOp::create(builder, chunkwise.getLoc(), builder.getStringAttr(name + "_parallel"),
-                             chunkwise.getInputs(), chunkwise.getStates(), chunkwise.getReads(),
-                             builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()),
-                             chunkwise.getBidirectionalAttr(), chunkwise.getScalesAttr());
+      StringRef base = chunkwise.getSymName();
+      base.consume_back("_chunkwise");
+      std::string name = (base + "_parallel").str();
+      if (failed(verifyFreshName(chunkwise, name))) return signalPassFailure();
+      auto form = ParallelOp::create(
+          builder, chunkwise.getLoc(), builder.getStringAttr(name), chunkwise.getInputs(), chunkwise.getStates(),
+          chunkwise.getReads(), builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()),
+          UnitAttr(), chunkwise.getScalesAttr());
       inheritPrecision(form, chunkwise);
       IRMapping mapping;
       chunkwise.getPrefix().cloneInto(&form.getPrefix(), mapping);
@@ -69,11 +72,12 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
       AttendOp attend;
       spec.getBody().walk([&](AttendOp op) { attend = op; });
       if (!attend) continue;
+      std::string name = (spec.getSymName() + "_parallel").str();
+      if (failed(verifyBoundSpec(spec)) || failed(verifyFreshName(spec, name))) return signalPassFailure();
       builder.setInsertionPointAfter(spec);
-      auto form =
-          StreamedOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_parallel"),
-                             spec.getInputs(), builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : 32),
-                             builder.getI64IntegerAttr(attend.getCausal() ? windowOf(attend) : 0));
+      auto form = StreamedOp::create(builder, spec.getLoc(), builder.getStringAttr(name), spec.getInputs(),
+                                     builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : 32),
+                                     builder.getI64IntegerAttr(attend.getCausal() ? windowOf(attend) : 0));
       IRMapping mapping;
       spec.getBody().cloneInto(&form.getBody(), mapping);
     }

@@ -1,4 +1,5 @@
 #include "compiler/transforms/Passes.h"
+#include "dialect/OperatorUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -16,10 +17,12 @@ struct Pass : lintel::impl::DeriveRecurrentBase<Pass> {
   void runOnOperation() override {
     for (SpecOp spec : llvm::make_early_inc_range(getOperation().getOps<SpecOp>())) {
       if (spec.getBody().walk([](AttendOp) { return WalkResult::interrupt(); }).wasInterrupted()) continue;
+      std::string name = (spec.getSymName() + "_recurrent").str();
+      if (failed(verifyBoundSpec(spec)) || failed(verifyFreshName(spec, name))) return signalPassFailure();
       OpBuilder builder(spec->getContext());
       builder.setInsertionPointAfter(spec);
-      auto form = RecurrentOp::create(builder, spec.getLoc(), builder.getStringAttr(spec.getSymName() + "_recurrent"),
-                                      spec.getInputs(), spec.getStates(), builder.getDenseI64ArrayAttr({}));
+      auto form = RecurrentOp::create(builder, spec.getLoc(), builder.getStringAttr(name), spec.getInputs(),
+                                      spec.getStates(), builder.getDenseI64ArrayAttr({}));
       inheritPrecision(form, spec);
       IRMapping mapping;
       spec.getBody().cloneInto(&form.getBody(), mapping);

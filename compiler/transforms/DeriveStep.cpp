@@ -1,4 +1,5 @@
 #include "compiler/transforms/Passes.h"
+#include "dialect/OperatorUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -19,10 +20,12 @@ struct Pass : lintel::impl::DeriveStepBase<Pass> {
       if (recurrent.getBody().walk([](FinalOp) { return WalkResult::interrupt(); }).wasInterrupted()) continue;
       OpBuilder builder(recurrent->getContext());
       builder.setInsertionPointAfter(recurrent);
-      StringRef name = recurrent.getSymName();
-      name.consume_back("_recurrent");
-      auto form = StepOp::create(builder, recurrent.getLoc(), builder.getStringAttr(name + "_step"),
-                                 recurrent.getInputs(), recurrent.getStates(), recurrent.getScalesAttr());
+      StringRef base = recurrent.getSymName();
+      base.consume_back("_recurrent");
+      std::string name = (base + "_step").str();
+      if (failed(verifyFreshName(recurrent, name))) return signalPassFailure();
+      auto form = StepOp::create(builder, recurrent.getLoc(), builder.getStringAttr(name), recurrent.getInputs(),
+                                 recurrent.getStates(), recurrent.getScalesAttr());
       inheritPrecision(form, recurrent);
       IRMapping mapping;
       recurrent.getBody().cloneInto(&form.getBody(), mapping);

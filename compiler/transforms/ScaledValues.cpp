@@ -73,15 +73,16 @@ Exponent ScaledValues::maximum(const Exponent &a, const Exponent &b) {
   return {{it->second, 1}};
 }
 
-bool ScaledValues::isNonPositive(const Exponent &e, unsigned depth) const {
+bool ScaledValues::isNonPositive(const Exponent &e, unsigned depth, unsigned &patience) const {
   if (e.empty()) return true;
-  if (depth == 0) return false;
+  if (depth == 0 || patience == 0) return false;
+  --patience;
   for (auto [s, n] : e) {
     auto it = maximumOf.find(s);
     if (it == maximumOf.end()) continue;
     Exponent without = plus(e, {{s, n}}, -1);
-    bool a = isNonPositive(plus(without, it->second.first, n), depth - 1),
-         b = isNonPositive(plus(without, it->second.second, n), depth - 1);
+    bool a = isNonPositive(plus(without, it->second.first, n), depth - 1, patience),
+         b = isNonPositive(plus(without, it->second.second, n), depth - 1, patience);
     // A maximum is at least each of its arguments, and equals one of them.
     if (n < 0 ? a || b : a && b) return true;
   }
@@ -142,7 +143,17 @@ Scaled ScaledValues::rewrite(Operation *op) {
     for (const Scaled &s : in) xs.push_back(s.x);
     return xs;
   };
+  auto unscaled = [&] {
+    SmallVector<Value> xs;
+    for (Value v : op->getOperands()) xs.push_back(plain(v));
+    return cloneWith(op, xs);
+  };
+  // Squared over and over, a multiple leaves the range of int, and long before that the value leaves that of any float.
+  auto isLarge = [](const Exponent &e) {
+    return llvm::any_of(e, [](auto &term) { return std::abs(term.second) > 1024; });
+  };
   auto withExponent = [&](Exponent e) {
+    if (isLarge(e)) return unscaled();
     Scaled s = cloneWith(op, withX());
     s.e = std::move(e);
     return s;
@@ -154,11 +165,6 @@ Scaled ScaledValues::rewrite(Operation *op) {
     Scaled s = cloneWith(op, xs);
     s.e = std::move(e);
     return s;
-  };
-  auto unscaled = [&] {
-    SmallVector<Value> xs;
-    for (Value v : op->getOperands()) xs.push_back(plain(v));
-    return cloneWith(op, xs);
   };
   auto u = dyn_cast<UnaryOp>(op);
   if (u && u.getKind() == UnaryKind::Exp && isScaled(u)) return exponential(u);

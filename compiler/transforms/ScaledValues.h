@@ -50,9 +50,13 @@ public:
   mlir::Value value(const Exponent &e);
   mlir::Value timesPower(mlir::Value x, const Exponent &e);
   /// Whether e <= 0 follows from what the maxima in it are maxima of.
-  bool isNonPositive(const Exponent &e, unsigned depth = 6) const;
+  bool isNonPositive(const Exponent &e) const {
+    unsigned patience = 20000; // what takes longer to show counts as not shown
+    return isNonPositive(e, 6, patience);
+  }
 
 private:
+  bool isNonPositive(const Exponent &e, unsigned depth, unsigned &patience) const;
   Scaled rewrite(mlir::Operation *op);
   Scaled exponential(UnaryOp op);
   Scaled cloneWith(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);

@@ -70,12 +70,14 @@ private:
 
   /// Whether `v` only multiplies what depends on states: a decay, whose size is the operator's own affair.
   bool isCoefficient(Value v) {
-    return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    if (auto it = coefficients.find(v); it != coefficients.end()) return it->second;
+    bool all = llvm::all_of(v.getUsers(), [&](Operation *user) {
       auto b = dyn_cast<BinaryOp>(user);
       if (b && b.getKind() == BinaryKind::Mul)
         return dependsOnState(b.getA() == v ? b.getB() : b.getA()) || isCoefficient(b);
       return isa<BroadcastOp>(user) && isCoefficient(user->getResult(0));
     });
+    return coefficients[v] = all;
   }
 
   bool isNeeded() {
@@ -177,7 +179,7 @@ private:
   Block &body;
   unsigned inputs, numStates;
   RangeAnalysis ranges;
-  DenseMap<Value, bool> dependence;
+  DenseMap<Value, bool> dependence, coefficients;
 };
 
 struct Pass : lintel::impl::StabilizeBase<Pass> {

@@ -10,6 +10,9 @@ RealType typeOf(Value v) { return cast<RealType>(v.getType()); }
 
 bool isReduction(Operation *op) { return isa<MatmulOp, ReduceOp, CumsumOp>(op); }
 
+/// Ops of an expression that are written out again at each use; more than any operator has that was written with sense.
+constexpr int64_t largestExpression = 256;
+
 /// Costs enough that computing it twice is worse than keeping it.
 bool isCostly(Operation *op) {
   if (auto u = dyn_cast<UnaryOp>(op))
@@ -135,13 +138,35 @@ bool StageEmitter::variesWithStep(Value v) {
   if (scalars.count(v)) return true;
   if (auto it = bound.find(v); it != bound.end()) return it->second.row != None;
   Operation *op = v.getDefiningOp();
-  return !op || isa<PositionOp>(op) || llvm::any_of(op->getOperands(), [&](Value x) { return variesWithStep(x); });
+  if (!op || isa<PositionOp>(op)) return true;
+  if (auto it = varying.find(v); it != varying.end()) return it->second;
+  bool varies = llvm::any_of(op->getOperands(), [&](Value x) { return variesWithStep(x); });
+  return varying[v] = varies;
+}
+
+bool StageEmitter::dependsOnScalar(Value v) {
+  if (scalars.count(v)) return true;
+  if (isBound(v) || !v.getDefiningOp()) return false;
+  if (auto it = onScalar.find(v); it != onScalar.end()) return it->second;
+  bool depends = llvm::any_of(v.getDefiningOp()->getOperands(), [&](Value x) { return dependsOnScalar(x); });
+  return onScalar[v] = depends;
+}
+
+/// How many ops `scalar` makes of `v`, about.
+int64_t StageEmitter::writtenSize(Value v) {
+  if (isBound(v) || scalars.count(v) || !v.getDefiningOp()) return 1;
+  if (auto it = sizes.find(v); it != sizes.end()) return it->second;
+  int64_t size = 1;
+  for (Value x : v.getDefiningOp()->getOperands()) size = std::min(size + writtenSize(x), 2 * largestExpression);
+  return sizes[v] = size;
 }
 
 bool StageEmitter::deservesStage(Value v) {
   Operation *op = v.getDefiningOp();
   if (!op) return false;
   if (isReduction(op)) return true;
+  // Twice of twice of twice: an expression that is not kept anywhere doubles at each level.
+  if (!v.hasOneUse() && writtenSize(v) > largestExpression) return true;
   if (typeOf(v).getRank() > 1 || isa<ConstantOp>(op)) return false;
   // In a reduction over one axis with a result over another, an operand is computed again for each element of the
   // result.
@@ -155,10 +180,11 @@ bool StageEmitter::deservesStage(Value v) {
 }
 
 void StageEmitter::prepare(Value v, int64_t rows) {
-  if (isBound(v) || scalars.count(v) || !v.getDefiningOp()) return;
+  if (isBound(v) || scalars.count(v) || !v.getDefiningOp() || !prepared.insert(v).second) return;
   for (Value operand : v.getDefiningOp()->getOperands()) {
     prepare(operand, rows);
-    if (!isBound(operand) && !scalars.count(operand) && deservesStage(operand))
+    // What hangs on a scalar, which only the stage around it has, is written out there.
+    if (!isBound(operand) && !dependsOnScalar(operand) && deservesStage(operand))
       materialize(operand, ("x" + Twine(unnamed++)).str(), rows);
   }
 }

@@ -31,9 +31,15 @@ public:
   StageEmitter(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
 
   /// `v` is from now on `tensor`, with a leading position axis unless `row` is None.
-  void bind(mlir::Value v, mlir::Value tensor, Row row) { bound[v] = {tensor, row}; }
+  void bind(mlir::Value v, mlir::Value tensor, Row row) {
+    bound[v] = {tensor, row};
+    varying.clear();
+  }
   /// `v` is from now on the scalar `s`.
-  void bindScalar(mlir::Value v, mlir::Value s) { scalars[v] = s; }
+  void bindScalar(mlir::Value v, mlir::Value s) {
+    if (!scalars.count(v)) varying.clear(), onScalar.clear();
+    scalars[v] = s;
+  }
   bool isBound(mlir::Value v) const { return bound.count(v); }
   /// The tensor of a bound value, and whether it has a position axis.
   mlir::Value tensorOf(mlir::Value v) const { return bound.lookup(v).tensor; }
@@ -81,10 +87,16 @@ private:
   };
   mlir::Value reduceScalar(mlir::Operation *op, RowIndices rows, Indices indices);
   bool variesWithStep(mlir::Value v);
+  bool dependsOnScalar(mlir::Value v);
+  int64_t writtenSize(mlir::Value v);
   bool deservesStage(mlir::Value v);
 
   llvm::DenseMap<mlir::Value, Binding> bound;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  // What has been found out. A step may use a value many times over; without these each use would be followed again.
+  llvm::DenseMap<mlir::Value, bool> varying, onScalar;
+  llvm::DenseMap<mlir::Value, int64_t> sizes;
+  llvm::DenseSet<mlir::Value> prepared;
   mlir::Value position;
   unsigned unnamed = 0;
 };

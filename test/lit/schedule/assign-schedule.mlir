@@ -5,6 +5,10 @@
 // RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/unknown.sched" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/syntax.sched" 2>&1 | FileCheck %s --check-prefix=SYNTAX
 // RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/none.sched" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="element-bits=0" 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: lintel-opt %t/k.mlir --attn-assign-schedule="vector-bits=0 registers=0" | FileCheck %s --check-prefix=SCALAR
+// BITS: error: expected element-bits of 16, 32 or 64, found 0
+// SCALAR: schedule = #attn.schedule<"vector 1
 
 // A state is overwritten in tiles that divide it; rows and panels fill half of the registers.
 // CHECK: attn.stage "out"

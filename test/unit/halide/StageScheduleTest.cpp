@@ -32,6 +32,7 @@ TEST(StageSchedule, MalformedTextSaysWhatWasExpected) {
            {"unroll 4", "expected inline, vector, panel or rows, found 'unroll'"},
            {"vector", "expected a number of at least 1 behind 'vector', found ''"},
            {"vector 0", "expected a number of at least 1 behind 'vector', found '0'"},
+           {"rows 4294967296", "expected a number of at most 2^20 behind 'rows', found '4294967296'"},
            {"vector -8", "expected a number of at least 1 behind 'vector', found '-8'"},
            {"vector 8 panel x", "expected a number of at least 1 behind 'panel', found 'x'"},
            {"vector 8 rows 99999999999999999999",

@@ -1,0 +1,63 @@
+// RUN: lintel-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{expected a chunk of at least 1, found 0}}
+attn.kernel @k form "recurrent" chunk 0 inputs [#attn.param<token "x">] states [] out !attn.tensor<> {
+^bb0(%x: !attn.sequence<3>):
+  attn.yield
+}
+
+// -----
+
+// expected-error @+1 {{expected bound dimensions, found '!attn.tensor<dv>'}}
+attn.kernel @k form "recurrent" chunk 1 inputs [#attn.param<token "x">] states [] out !attn.tensor<dv> {
+^bb0(%x: !attn.sequence<3>):
+  attn.yield
+}
+
+// -----
+
+// expected-error @+1 {{expected at most 2^56 elements, found '!attn.tensor<4294967296, 4294967296>'}}
+attn.kernel @k form "recurrent" chunk 1 inputs [#attn.param<token "x">] states [] out !attn.tensor<> {
+^bb0(%x: !attn.sequence<4294967296, 4294967296>):
+  attn.yield
+}
+
+// -----
+
+attn.kernel @k form "recurrent" chunk 1 inputs [#attn.param<token "x">] states [] out !attn.tensor<> {
+^bb0(%x: !attn.sequence<3>):
+  // expected-error @+1 {{expected at most 2^56 elements, found '!attn.tensor<4294967296, 4294967296>'}}
+  %s = attn.stage "s" axes ["i", "j"] : <4294967296, 4294967296> {
+  ^bb0(%i: index, %j: index):
+    %0 = attn.constant 1.0
+    attn.yield %0 : !attn.tensor<>
+  }
+  attn.yield
+}
+
+// -----
+
+attn.kernel @k form "recurrent" chunk 1 inputs [#attn.param<token "x">] states [] out !attn.tensor<> {
+^bb0(%x: !attn.sequence<3>):
+  %s = attn.stage "s" axes ["i"] : <3> {
+  ^bb0(%i: index):
+    // expected-error @+1 {{does not belong into a stage}}
+    %r = attn.rows %x[%i] : <3> -> <1, 3>
+    %0 = attn.constant 1.0
+    attn.yield %0 : !attn.tensor<>
+  }
+  attn.yield
+}
+
+// -----
+
+attn.kernel @k form "recurrent" chunk 1 inputs [#attn.param<head "x">] states [] out !attn.tensor<> {
+^bb0(%x: !attn.tensor<>):
+  // expected-error @+1 {{expected the element before as a scalar, found 'index'}}
+  %s = attn.stage "s" axes ["i"] serial %x : !attn.tensor<> : <3> {
+  ^bb0(%i: index, %before: index):
+    %0 = attn.constant 1.0
+    attn.yield %0 : !attn.tensor<>
+  }
+  attn.yield
+}
