@@ -88,7 +88,7 @@ struct Pass : lintel::impl::AssignScheduleBase<Pass> {
   void runOnOperation() override {
     llvm::StringMap<StageSchedule> given;
     if (!llvm::is_contained({16u, 32u, 64u}, static_cast<unsigned>(elementBits))) {
-      getOperation().emitError("expected element-bits of 16, 32 or 64, found ") << elementBits;
+      getOperation().emitError("expected element-bits of 16, 32 or 64, found ") << static_cast<unsigned>(elementBits);
       return signalPassFailure();
     }
     if (!file.empty()) {

@@ -61,7 +61,7 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
       auto form = ParallelOp::create(
           builder, chunkwise.getLoc(), builder.getStringAttr(name), chunkwise.getInputs(), chunkwise.getStates(),
           chunkwise.getReads(), builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()),
-          UnitAttr(), chunkwise.getScalesAttr());
+          chunkwise.getBidirectionalAttr(), chunkwise.getScalesAttr());
       inheritPrecision(form, chunkwise);
       IRMapping mapping;
       chunkwise.getPrefix().cloneInto(&form.getPrefix(), mapping);
