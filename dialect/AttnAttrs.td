@@ -46,11 +46,12 @@ def Attn_ParamAttr : Attn_Attr<"Param", "param"> {
 def Attn_StateInfoAttr : Attn_Attr<"StateInfo", "state"> {
   let summary = "how a state of a chunkwise or parallel form moves";
   let description = [{
-    `S_t = a_t * S_{t-1} + sum_p outer(k_p, v_p)`: `decay` is the rank of `a` (-1: none, 0: scalar, 1: a vector along the
-    feature axis), `pairs` how many outer products are added, `rank` the state's rank (below 2 there is no `v`).
+    `S_t = a_t * S_{t-1} + sum_r outer(u_r, w_r @ S_{t-1}) + sum_p outer(k_p, v_p)`: `decay` is the rank of `a` (-1: none, 0: scalar, 1: a vector along
+    the feature axis), `low_rank` how many terms of rank one the transition has, `pairs` how many outer products are added, `rank` the state's rank
+    (below 2 there is no `v`).
   }];
-  let parameters = (ins StringRefParameter<>:$name, "int64_t":$rank, "int64_t":$decay, "int64_t":$pairs);
-  let assemblyFormat = "`<` $name `,` `rank` `=` $rank `,` `decay` `=` $decay `,` `pairs` `=` $pairs `>`";
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$rank, "int64_t":$decay, "int64_t":$pairs, DefaultValuedParameter<"int64_t", "0">:$lowRank);
+  let assemblyFormat = "`<` $name `,` `rank` `=` $rank `,` `decay` `=` $decay `,` `pairs` `=` $pairs (`,` `low_rank` `=` $lowRank^)? `>`";
 }
 
 def Attn_ReadAttr : Attn_Attr<"Read", "read"> {

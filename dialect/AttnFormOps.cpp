@@ -91,6 +91,14 @@ template <class OpT> LogicalResult verifyTokenValues(OpT op) {
     for (int64_t p = 0; p < info.getPairs(); ++p)
       if (!take(feature) || (shape.getRank() == 2 && !take(shape.getDims().drop_front())))
         return op.emitOpError("expected a pair of keys and values for state '") << info.getName() << "'";
+    int64_t terms = info.getLowRank(), most = values.size();
+    if (terms < 0 || terms > most || (terms && feature.empty()))
+      return op.emitOpError("expected 0 to ") << most << " low-rank terms, and none for a state of one number, found "
+                                              << terms << " for state '" << info.getName() << "'";
+    for (int64_t r = 0; r < 2 * terms; ++r)
+      if (!take(feature))
+        return op.emitOpError("expected two vectors along the features for each low-rank term of state '")
+               << info.getName() << "'";
   }
   auto results = op.getCombine().front().getArguments().take_back(op.getReads().size());
   for (auto [attr, result] : llvm::zip(op.getReads(), results)) {
@@ -159,7 +167,7 @@ template <class OpT> RealType factoredStateType(OpT op, unsigned index) {
                            ArrayRef<StringAttr>{cast<RealType>(values[at].getType()).getDims()[0],
                                                 cast<RealType>(values[at + 1].getType()).getDims()[0]});
     }
-    at += each * info.getPairs();
+    at += each * info.getPairs() + 2 * info.getLowRank();
   }
   return {};
 }

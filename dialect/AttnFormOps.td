@@ -57,12 +57,14 @@ class Attn_FactoredOp<string mnemonic> : Attn_OperatorOp<mnemonic> {
 def Attn_ChunkwiseOp : Attn_FactoredOp<"chunkwise"> {
   let summary = "chunks of steps: a masked product within, a state across";
   let description = [{
-    For states `S_t = a_t * S_{t-1} + sum_p outer(k_tp, v_tp)` and reads `r_t = q_t @ S_t` (or of `S_{t-1}`), over a chunk that starts after
+    For states `S_t = a_t * S_{t-1} + sum_r outer(u_tr, w_tr @ S_{t-1}) + sum_p outer(k_tp, v_tp)` and reads `r_t = q_t @ S_t` (or of `S_{t-1}`), over a chunk that starts after
     state `S`: `r_i = (q_i prod_{l<=i} a_l) @ S + sum_{j<=i} (q_i . (k_j prod_{j<l<=i} a_l)) v_j`.
+    What the low-rank terms read within a chunk, `y_tr = w_tr @ S_{t-1}`, is the solution of a unit lower triangular system, and `u_tr, y_tr` is then a pair
+    like any other.
     Factors are running products of the decays, never quotients: none exceeds what the mathematics has, and a zero decay clears exactly.
 
     Regions. `prefix`: (inputs, internal states) -> internal states, a serial scalar recurrence (empty where there is none).
-    `token`: (inputs, internal states before, internal states after) -> for each state its decay (if any) and its pairs `k, v`, then each read's `q`.
+    `token`: (inputs, internal states before, internal states after) -> for each state its decay (if any), its pairs `k, v` and its low-rank terms `u, w`, then each read's `q`.
     A state of rank 1 has `k` alone and is read to a scalar, a state of rank 0 too. `combine`: (inputs, internal before, internal after, reads) -> out.
     `scales` has, for each state, which internal state is its exponent (see `attn.recurrent`), or -1. A vector or scalar `a` acts along the feature axis.
   }];

@@ -118,6 +118,14 @@ LogicalResult StageOp::verify() {
     if (getInit().getType() != want)
       return emitOpError("expected an initial value of ") << want << ", found " << getInit().getType();
   }
+  if (getSolve()) {
+    if (getInit()) return emitOpError("expected `serial` or `solve`, found both");
+    if (!rank) return emitOpError("expected a stage that solves to have an axis");
+    StringAttr n = getType().getDims()[0];
+    auto want = RealType::get(getContext(), ArrayRef<StringAttr>{n, n});
+    if (getSolve().getType() != want)
+      return emitOpError("expected a matrix of ") << want << " to solve with, found " << getSolve().getType();
+  }
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield || yield.getValues().size() != 1 || !isa<RealType>(yield.getValues()[0].getType()) ||
       cast<RealType>(yield.getValues()[0].getType()).getRank() != 0)

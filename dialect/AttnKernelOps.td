@@ -81,12 +81,14 @@ def Attn_StepsOp : Attn_InnerOp<"steps", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {
+def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, AttrSizedOperandSegments, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {
   let summary = "a tensor, element by element, over named axes";
   let description = [{
     `r[i, j...] = body(i, j...)`; axes in the order of the result's dimensions. Axis names say what they run over: positions `i j`, feature `c`, value `e`, others.
     With `serial`, the first axis is computed in order and the body has a last argument, the element before along it:
     `r[i, j...] = body(i, j..., r[i-1, j...])`, where `r[-1, j...] = init[j...]`.
+    With `solve L`, a square matrix over the first axis, the body gives the right side of a unit lower triangular system:
+    `r[i, j...] = body(i, j...) + sum_{h < i} L[i, h] r[h, j...]`. What L has on its diagonal and above is not looked at.
 
     ```mlir
     %A = attn.stage "A" axes ["i", "j"] : !attn.tensor<16, 16> {
@@ -102,14 +104,19 @@ def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, DeclareOpInterfaceM
     }
     ```
   }];
-  let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, Optional<Attn_Tensor>:$init, DefaultValuedAttr<I64Attr, "0">:$group,
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, Optional<Attn_Tensor>:$init, Optional<Attn_Tensor>:$solve,
+                       DefaultValuedAttr<I64Attr, "0">:$group,
                        OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs Attn_Tensor:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name `axes` $axes (`serial` $init^ `:` type($init))? (`group` $group^)? `:` type($result) $body attr-dict
+    $name `axes` $axes (`serial` $init^ `:` type($init))? (`solve` $solve^ `:` type($solve))? (`group` $group^)? `:` type($result) $body attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether elements along the first axis are computed one after another.
+    bool isSerial() { return getInit() || getSolve(); }
+  }];
 }
 
 def Attn_AtOp : Attn_ValueOp<"at"> {

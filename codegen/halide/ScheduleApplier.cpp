@@ -17,9 +17,13 @@ void lintel::applySchedule(H::Func f, const StageExpressions::Stage &stage, cons
   if (serial) {
     // In order along the first axis, which is the outermost loop; vectors along the innermost other one.
     if (rank < 2) return;
+    auto lanes = static_cast<int>(s.vector);
+    if (op.getSolve() && s.vector > 1)
+      f.vectorize(v[0], lanes, size(0) % s.vector ? H::TailStrategy::ShiftInwards : H::TailStrategy::RoundUp);
     auto update = f.update(0);
     std::vector<H::VarOrRVar> order;
     for (unsigned d = 0; d + 1 < rank; ++d) order.push_back(v[d]);
+    if (op.getSolve()) order.push_back(stage.solved);
     order.push_back(stage.serial);
     update.reorder(order);
     if (s.vector > 1)

@@ -20,7 +20,7 @@ void lintel::collectCaptures(ArrayRef<StageOp> stages, SmallVectorImpl<Value> &t
     (scalar ? indices : tensors).push_back(v);
   };
   for (StageOp stage : stages) {
-    if (stage.getInit()) add(stage.getInit());
+    for (Value v : stage->getOperands()) add(v);
     stage.getBody().walk([&](Operation *op) {
       if (isa<StepsOp, StartOp, GivenOp>(op)) add(op->getResult(0));
       for (Value v : op->getOperands())
@@ -137,9 +137,9 @@ struct GroupBuilder {
       auto it = stored.find(request.stages[i]);
       bool scalar = stage.vars.empty();
       if (it == stored.end())
-        applySchedule(stage.func, stage, schedules[i], accumulators[i], static_cast<bool>(stage.op.getInit()), text);
-      else if (scalar || stage.op.getInit() || !onlyStored(stage.op)) {
-        applySchedule(stage.func, stage, schedules[i], accumulators[i], static_cast<bool>(stage.op.getInit()), text);
+        applySchedule(stage.func, stage, schedules[i], accumulators[i], stage.op.isSerial(), text);
+      else if (scalar || stage.op.isSerial() || !onlyStored(stage.op)) {
+        applySchedule(stage.func, stage, schedules[i], accumulators[i], stage.op.isSerial(), text);
         if (!scalar) applySchedule(it->second, stage, schedules[i], {}, false, text);
         else it->second.compute_root();
       } else applySchedule(it->second, stage, schedules[i], accumulators[i], false, text);

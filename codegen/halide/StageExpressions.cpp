@@ -80,7 +80,7 @@ H::Expr StageExpressions::element(AtOp at, Scope &scope) {
   // Inside a reduction over the tensor's last axis, the vectors of the stage run along another one.
   Block &body = op.getBody().front();
   unsigned rank = op.getType().getRank();
-  if (rank && indices.size() >= 2 && at->getParentOp() != op && !op.getInit()) {
+  if (rank && indices.size() >= 2 && at->getParentOp() != op && !op.isSerial()) {
     Value inner = body.getArgument(rank - 1);
     for (unsigned d = 0; d + 1 < indices.size(); ++d) {
       if (indices[d] != inner || indices.back() == inner || op.getType().getSizes().back() == 1) continue;
@@ -166,7 +166,7 @@ H::Expr StageExpressions::compute(Operation *op, Scope &scope) {
 H::Expr StageExpressions::condition(SelectOp op, Scope &scope) {
   H::Expr c = truth(op.getCondition(), scope);
   bool stageLevel =
-      op->getParentOp() == stages[current].op && !stages[current].op.getInit() && !stages[current].vars.empty();
+      op->getParentOp() == stages[current].op && !stages[current].op.isSerial() && !stages[current].vars.empty();
   auto hasFold = [](Value v) {
     SmallVector<Value> work{v};
     while (!work.empty()) {
@@ -415,7 +415,21 @@ void StageExpressions::build(StageOp op, int64_t rows) {
   stages[current].vars.assign(outerFirst.rbegin(), outerFirst.rend());
   for (unsigned d = 0; d < rank; ++d) scope.indices.push_back({body.getArgument(d), outerFirst[d]});
   Value result = body.getTerminator()->getOperand(0);
-  if (!op.getInit()) {
+  if (op.getSolve()) {
+    // Row by row: the right side, then what the rows before weigh in it.
+    H::Func f = stages[current].func;
+    std::vector<H::Var> vars = stages[current].vars;
+    f(vars) = number(result, scope);
+    int rows = static_cast<int>(op.getType().getSizes()[0]);
+    H::RDom r(0, rows, 0, rows, (op.getName() + "_solve").str());
+    r.where(r.x < r.y);
+    std::vector<H::Expr> at(vars.begin(), vars.end() - 1), earlier = at;
+    at.push_back(r.y);
+    earlier.push_back(r.x);
+    f(at) += callTensor(op.getSolve(), {r.x, r.y}) * f(earlier);
+    stages[current].serial = r.y;
+    stages[current].solved = r.x;
+  } else if (!op.getInit()) {
     H::Expr e = number(result, scope);
     stages[current].func(stages[current].vars) = e;
   } else {

@@ -25,6 +25,7 @@ public:
     Halide::Func func;
     std::vector<Halide::Var> vars; ///< innermost first
     Halide::RVar serial;           ///< where the stage is serial
+    Halide::RVar solved;           ///< where it solves: the earlier rows
     std::vector<Accumulator> accumulators;
     std::vector<Halide::Func> masks; ///< conditions on positions, stored
   };

@@ -99,7 +99,7 @@ static int64_t writtenSize(Block &block, DenseMap<Value, int64_t> &sizes) {
 }
 
 bool lintel::canInline(StageOp stage, std::string &reason) {
-  if (stage.getInit()) return reason = "a serial stage is computed in order", false;
+  if (stage.isSerial()) return reason = "a serial stage is computed in order", false;
   StageOp user;
   for (OpOperand &use : stage->getUses()) {
     auto at = dyn_cast<AtOp>(use.getOwner());
@@ -108,7 +108,7 @@ bool lintel::canInline(StageOp stage, std::string &reason) {
       return reason = "a loop or another group uses it", false;
     if (user && user != in) return reason = "more than one stage uses it", false;
     user = in;
-    if (in.getInit() || at->getParentOp() != in)
+    if (in.isSerial() || at->getParentOp() != in)
       return reason = "it is used inside a reduction or a serial stage", false;
     if (in.getType() != stage.getType() || !llvm::equal(at.getIndices(), in.getBody().getArguments()))
       return reason = "it is used at other indices than its own", false;
@@ -150,8 +150,8 @@ StageSchedule lintel::chooseSchedule(StageOp stage, const ScheduleTarget &target
   auto sizes = stage.getType().getSizes();
   int64_t lanes = std::max(1u, target.vectorBits / target.elementBits);
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
-  if (stage.getInit() && sizes.size() == 1) return s; // serial along its only axis
-  if (stage.getInit() && sizes.size() == 2) next = 1;
+  if (stage.isSerial() && sizes.size() == 1) return s; // serial along its only axis
+  if (stage.isSerial() && sizes.size() == 2) next = 1;
   if (inner % lanes == 0) s.vector = lanes;
   else if (inner <= lanes) s.vector = inner;
   else s.vector = inPlace ? divisorUpTo(inner, lanes) : lanes;

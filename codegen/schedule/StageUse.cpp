@@ -12,7 +12,7 @@ bool lintel::isUsedOutside(StageOp stage) {
 }
 
 bool lintel::canOverwrite(StageOp stage, BlockArgument arg) {
-  if (stage.getType() != arg.getType() || stage.getInit()) return false;
+  if (stage.getType() != arg.getType() || stage.isSerial()) return false;
   for (OpOperand &use : arg.getUses()) {
     Operation *user = use.getOwner();
     Operation *top = stage->getBlock()->findAncestorOpInBlock(*user);

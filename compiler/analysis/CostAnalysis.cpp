@@ -56,6 +56,9 @@ template <class OpT> Cost factored(OpT op, int64_t steps) {
     auto info = cast<StateInfoAttr>(op.getStates()[s]);
     auto [d, e] = sizes(s);
     cost.flops += 2.0 * d * e * info.getPairs();
+    // A low-rank term is a read and a pair; its products among themselves and the solution of the system.
+    cost.flops += info.getLowRank() * (4.0 * d * e + chunk * info.getLowRank() * (d + e));
+    cost.traffic += info.getLowRank() * double(d) * e / chunk;
     if (info.getDecay() == 1) cost.flops += seen * d;
     cost.traffic += 2.0 * d * e / chunk;
   }

@@ -57,7 +57,7 @@ bool markSums(Value v, DenseMap<Value, bool> &known) {
   }
   auto at = dyn_cast_if_present<AtOp>(op);
   auto stage = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
-  if (!stage || stage.getInit()) return false;
+  if (!stage || stage.isSerial()) return false;
   bool sum = hasSum(stage) || markSums(stage.getBody().front().getTerminator()->getOperand(0), known);
   if (sum) stage->setAttr("precision", StringAttr::get(stage.getContext(), "f64"));
   return known[v] = sum;

@@ -63,9 +63,6 @@ struct Derivation {
       const StateTransition &t = analysis.transition(s);
       std::string name = "state '" + stateNames(recurrent.getStates())[s].str() + "'";
       if (t.kind == TransitionClass::Affine) return refuse(name + " is affine only: " + t.reason);
-      if (!t.lowRank.empty())
-        return refuse(name +
-                      " moves by a low-rank transition, which the chunkwise form does not take; it runs recurrent");
       if (!t.structured) return refuse(name + " adds a matrix that is not a sum of outer products");
       if (t.pairs.empty()) return refuse(name + " is never added to");
     }
@@ -117,11 +114,16 @@ struct Derivation {
       const StateTransition &t = analysis.transition(s);
       auto rank = cast<RealType>(analysis.stateBefore(s).getType()).getRank();
       int64_t decay = t.decay ? static_cast<int64_t>(cast<RealType>(t.decay.getType()).getRank()) : -1;
-      states.push_back(StateInfoAttr::get(context, stateNames(recurrent.getStates())[s], rank, decay, t.pairs.size()));
+      states.push_back(StateInfoAttr::get(context, stateNames(recurrent.getStates())[s], rank, decay, t.pairs.size(),
+                                          t.lowRank.size()));
       if (t.decay) tokenValues.push_back(t.decay);
       for (const OuterPair &p : t.pairs) {
         tokenValues.push_back(p.k);
         if (rank == 2) tokenValues.push_back(p.v);
+      }
+      for (const LinearTerm &term : t.lowRank) {
+        tokenValues.push_back(term.up);
+        tokenValues.push_back(term.left);
       }
       if (!internal.empty()) {
         int64_t scale = recurrent.getScales().empty() ? -1 : recurrent.getScales()[s];

@@ -48,6 +48,12 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
     if (chunk && failed(verifyChunk(getOperation(), chunk))) return signalPassFailure();
     OpBuilder builder(&getContext());
     for (ChunkwiseOp chunkwise : llvm::make_early_inc_range(getOperation().getOps<ChunkwiseOp>())) {
+      if (llvm::any_of(chunkwise.getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getLowRank() > 0; })) {
+        chunkwise->setAttr("not_parallel",
+                           builder.getStringAttr("a low-rank transition reads the state at every step: pairs of steps "
+                                                 "do not stand for themselves"));
+        continue;
+      }
       if (chunkwise.internalStates() && decaysByChannel(chunkwise)) {
         chunkwise->setAttr("not_parallel",
                            builder.getStringAttr("a decay for each channel does not go with a running exponent"));

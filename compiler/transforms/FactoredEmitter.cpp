@@ -45,6 +45,7 @@ Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builde
       emitter.materialize(pair.k, "k", rows);
       if (pair.v) emitter.materialize(pair.v, "v", rows);
     }
+    for (auto term : state.lowRank) emitter.materialize(term.u, "u", rows);
   }
 }
 

@@ -26,6 +26,10 @@ struct FactoredForm {
     RealType type;
     mlir::Value decay;
     llvm::SmallVector<Pair> pairs;
+    struct LowRank {
+      mlir::Value u, w;
+    };
+    llvm::SmallVector<LowRank> lowRank;
   };
   struct Read {
     unsigned state;
@@ -48,12 +52,13 @@ struct FactoredForm {
     unsigned at = 0;
     for (auto [s, attr] : llvm::enumerate(op.getStates())) {
       auto info = mlir::cast<StateInfoAttr>(attr);
-      State state{info.getName(), op.stateType(s), {}, {}};
+      State state{info.getName(), op.stateType(s), {}, {}, {}};
       if (info.getDecay() >= 0) state.decay = values[at++];
       for (int64_t p = 0; p < info.getPairs(); ++p) {
         state.pairs.push_back({values[at++], {}});
         if (info.getRank() == 2) state.pairs.back().v = values[at++];
       }
+      for (int64_t r = 0; r < info.getLowRank(); ++r, at += 2) state.lowRank.push_back({values[at], values[at + 1]});
       f.states.push_back(state);
     }
     for (mlir::Attribute attr : op.getReads()) {

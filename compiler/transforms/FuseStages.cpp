@@ -14,7 +14,7 @@ namespace {
 /// Values of the enclosing blocks that a stage reads.
 SmallVector<Value> captures(StageOp stage) {
   SmallVector<Value> values;
-  if (stage.getInit()) values.push_back(stage.getInit());
+  values.append(stage->operand_begin(), stage->operand_end());
   stage.getBody().walk([&](Operation *op) {
     for (Value v : op->getOperands())
       if (!stage.getBody().isAncestor(v.getParentRegion())) values.push_back(v);

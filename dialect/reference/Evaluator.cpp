@@ -215,6 +215,9 @@ void Evaluator::evaluateStage(StageOp op) {
       values[body.getArguments().back()] = Array({}, i < first ? value(op.getInit()).data[i] : r.data[i - first]);
     for (Operation &inner : body.without_terminator()) evaluate(&inner);
     r.data[i] = scalar(body.getTerminator()->getOperand(0));
+    if (op.getSolve())
+      for (int64_t row = i / first, h = 0; h < row; ++h)
+        r.data[i] += value(op.getSolve()).data[row * r.shape[0] + h] * r.data[h * first + i % first];
   }
   values[op.getResult()] = std::move(r);
 }

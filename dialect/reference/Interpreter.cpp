@@ -161,7 +161,11 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
     unsigned k, v;
   };
   SmallVector<int> decay(n, -1);
+  struct LowRank {
+    unsigned u, w;
+  };
   SmallVector<SmallVector<Pair>> pairs(n);
+  SmallVector<SmallVector<LowRank>> lowRank(n);
   SmallVector<unsigned> query;
   unsigned at = 0;
   for (unsigned s = 0; s < n; ++s) {
@@ -171,6 +175,7 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
       pairs[s].push_back({at, info.getRank() == 2 ? at + 1 : ~0u});
       at += info.getRank() == 2 ? 2 : 1;
     }
+    for (int64_t r = 0; r < info.getLowRank(); ++r, at += 2) lowRank[s].push_back({at, at + 1});
   }
   for (unsigned r = 0; r < op.getReads().size(); ++r) query.push_back(at++);
   auto valueAt = [&](const Token &token, unsigned v, int64_t e) { return v == ~0u ? 1.0 : token.values[v].data[e]; };
@@ -179,13 +184,22 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
 
   auto update = [&](const std::vector<Token> &tokens) {
     for (unsigned s = 0; s < n; ++s)
-      for (const Token &token : tokens)
+      for (const Token &token : tokens) {
+        // What the low-rank terms read, of the state before the step.
+        std::vector<double> read(lowRank[s].size() * columns(s));
+        for (auto [r, term] : llvm::enumerate(lowRank[s]))
+          for (int64_t c = 0; c < rows(s); ++c)
+            for (int64_t e = 0; e < columns(s); ++e)
+              read[r * columns(s) + e] += along(token.values[term.w], c) * states[s].data[c * columns(s) + e];
         for (int64_t c = 0; c < rows(s); ++c)
           for (int64_t e = 0; e < columns(s); ++e) {
             double &x = states[s].data[c * columns(s) + e];
             if (decay[s] >= 0) x *= along(token.values[decay[s]], c);
             for (Pair p : pairs[s]) x += along(token.values[p.k], c) * valueAt(token, p.v, e);
+            for (auto [r, term] : llvm::enumerate(lowRank[s]))
+              x += along(token.values[term.u], c) * read[r * columns(s) + e];
           }
+      }
   };
   auto combine = [&](int64_t t, const Token &token, SmallVector<Array> reads) {
     Block &block = op.getCombine().front();
@@ -200,17 +214,30 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
     unsigned s = info.getState();
     Array out(o.stateShapes[s].size() == 2 ? SmallVector<int64_t>{columns(s)} : SmallVector<int64_t>{});
     int64_t last = info.getInclusive() ? i : i - 1; // the last step whose update the read sees
-    for (int64_t c = 0; c < rows(s); ++c) {
-      double weight = along(tokens[i].values[query[r]], c);
-      if (!whole)
-        for (int64_t j = last; j >= 0; --j) {
-          for (Pair p : pairs[s])
-            for (int64_t e = 0; e < out.size(); ++e)
-              out.data[e] += weight * along(tokens[j].values[p.k], c) * valueAt(tokens[j], p.v, e);
-          if (decay[s] >= 0) weight *= along(tokens[j].values[decay[s]], c);
+    // The query, moved back through the transitions step by step.
+    std::vector<double> x(rows(s));
+    for (int64_t c = 0; c < rows(s); ++c) x[c] = along(tokens[i].values[query[r]], c);
+    auto dot = [&](const Array &y) {
+      double sum = 0;
+      for (int64_t c = 0; c < rows(s); ++c) sum += x[c] * along(y, c);
+      return sum;
+    };
+    if (!whole)
+      for (int64_t j = last; j >= 0; --j) {
+        const Token &token = tokens[j];
+        for (Pair p : pairs[s]) {
+          double weight = dot(token.values[p.k]);
+          for (int64_t e = 0; e < out.size(); ++e) out.data[e] += weight * valueAt(token, p.v, e);
         }
-      for (int64_t e = 0; e < out.size(); ++e) out.data[e] += weight * states[s].data[c * columns(s) + e];
-    }
+        SmallVector<double> up;
+        for (LowRank term : lowRank[s]) up.push_back(dot(token.values[term.u]));
+        for (int64_t c = 0; c < rows(s); ++c) {
+          if (decay[s] >= 0) x[c] *= along(token.values[decay[s]], c);
+          for (auto [term, weight] : llvm::zip(lowRank[s], up)) x[c] += weight * along(token.values[term.w], c);
+        }
+      }
+    for (int64_t c = 0; c < rows(s); ++c)
+      for (int64_t e = 0; e < out.size(); ++e) out.data[e] += x[c] * states[s].data[c * columns(s) + e];
     return out;
   };
   for (int64_t t0 = 0; t0 < T; t0 += C) {

@@ -831,3 +831,16 @@ attn.kernel @k form "f" chunk 1 inputs [] states ["s"] out !attn.tensor<2> {
   attn.emit %c[%z] : <>
   attn.yield %s : !attn.tensor<2>
 }
+
+// -----
+
+attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
+^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
+  // expected-error @+1 {{expected a matrix of '!attn.tensor<2, 2>' to solve with, found '!attn.tensor<2>'}}
+  %r = attn.stage "r" axes ["i"] solve %s : !attn.tensor<2> : <2> {
+  ^bb0(%i: index):
+    %c = attn.constant 1.0
+    attn.yield %c : !attn.tensor<>
+  }
+  attn.yield %s : !attn.tensor<2>
+}

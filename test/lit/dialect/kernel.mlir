@@ -12,6 +12,18 @@ attn.kernel @k form "chunkwise" chunk 4 bidirectional inputs [#attn.param<token 
   ^bb0(%t: index, %c: !attn.tensor<2>):
     // CHECK: attn.rows %x[%t] : <2> -> <4, 2>
     %r = attn.rows %x[%t] : !attn.sequence<2> -> !attn.tensor<4, 2>
+    // CHECK: %L = attn.stage "L" axes ["i", "j"] : <4, 4> {
+    %L = attn.stage "L" axes ["i", "j"] : !attn.tensor<4, 4> {
+    ^bb0(%i: index, %j: index):
+      %n = attn.number %j
+      attn.yield %n : !attn.tensor<>
+    }
+    // CHECK: attn.stage "solved" axes ["i"] solve %L : !attn.tensor<4, 4> : <4> {
+    %z = attn.stage "solved" axes ["i"] solve %L : !attn.tensor<4, 4> : !attn.tensor<4> {
+    ^bb0(%i: index):
+      %n = attn.number %i
+      attn.yield %n : !attn.tensor<>
+    }
     // CHECK: %y = attn.stage "y" axes ["i", "e"] serial %{{.*}} : !attn.tensor<2> group 1 : <4, 2> {
     // CHECK: ^bb0(%i: index, %e: index, %before: !attn.tensor<>)
     %y = attn.stage "y" axes ["i", "e"] serial %c : !attn.tensor<2> group 1 : !attn.tensor<4, 2> {

@@ -47,8 +47,23 @@ attn.recurrent @cumulative_recurrent inputs [#attn.param<token "q">, #attn.param
   attn.yield %o, %S1, %z1 : !attn.tensor<5>, !attn.tensor<3, 5>, !attn.tensor<3>
 }
 
+// A low-rank term is two vectors: what it adds along, and what it reads with.
+// CHECK-LABEL: attn.chunkwise @delta_chunkwise
+// CHECK-SAME: states [#attn.state<"S", rank = 2, decay = -1, pairs = 1, low_rank = 1>]
+// CHECK: %[[U:.+]] = attn.unary neg %k
+// CHECK: attn.yield %k, %v, %[[U]], %k, %k
+attn.recurrent @delta_recurrent inputs [#attn.param<token "k">, #attn.param<token "v">] states ["S"] {
+^bb0(%k: !attn.tensor<3>, %v: !attn.tensor<5>, %S: !attn.tensor<3, 5>):
+  %r = attn.matmul %k, %S : <3>, <3, 5>
+  %d = attn.binary sub %v, %r : <5>, <5>
+  %u = attn.outer %k, %d : <3>, <5>
+  %S1 = attn.binary add %S, %u : <3, 5>, <3, 5>
+  %o = attn.matmul %k, %S1 : <3>, <3, 5>
+  attn.yield %o, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
+}
+
 // Each refusal says why.
-// CHECK: not_chunkwise = "state 'S' moves by a low-rank transition
+// CHECK: not_chunkwise = "state 'S' is never added to
 attn.recurrent @low_rank inputs [#attn.param<token "k">] states ["S"] {
 ^bb0(%k: !attn.tensor<3>, %S: !attn.tensor<3, 3>):
   %r = attn.matmul %k, %S : <3>, <3, 3>

@@ -56,6 +56,19 @@ attn.chunkwise @channel_chunkwise chunk 4 inputs [#attn.param<token "x">] states
   attn.yield %r : !attn.tensor<>
 }
 
+// What a low-rank transition reads depends on all steps before.
+// CHECK-LABEL: attn.chunkwise @delta_chunkwise
+// CHECK: not_parallel = "a low-rank transition reads the state at every step
+// CHECK-NOT: attn.parallel
+attn.chunkwise @delta_chunkwise chunk 4 inputs [#attn.param<token "x">] states [#attn.state<"z", rank = 1, decay = -1, pairs = 1, low_rank = 1>] reads [#attn.read<0, inclusive = true>] prefix {
+} token {
+^bb0(%x: !attn.tensor<3>):
+  attn.yield %x, %x, %x, %x : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%x: !attn.tensor<3>, %r: !attn.tensor<>):
+  attn.yield %r : !attn.tensor<>
+}
+
 // The window is where the weights become zero.
 // CHECK: attn.streamed @below_parallel chunk 8 window 5
 attn.spec @below inputs [#attn.param<token "q">] states [] {

@@ -96,6 +96,25 @@ attn.chunkwise @long_chunkwise chunk 20 inputs [#attn.param<token "q">, #attn.pa
 
 // -----
 
+// Low rank: what the terms read without each other, their products, the system's solution, and the chunk with it.
+// CHECK-LABEL: attn.kernel @delta_chunkwise form "chunkwise" chunk 4
+// CHECK: %[[R:.+]] = attn.stage "r" axes ["i", "e"] : <4, 5>
+// CHECK: %[[A:.+]] = attn.stage "A" axes ["i", "j"] : <4, 4>
+// CHECK: %[[Y:.+]] = attn.stage "y" axes ["i", "e"] solve %[[A]] : !attn.tensor<4, 4> : <4, 5>
+// CHECK: attn.at %[[R]]
+// CHECK: attn.stage "S" axes ["c", "e"]
+// CHECK: attn.at %[[Y]]
+attn.chunkwise @delta_chunkwise chunk 4 inputs [#attn.param<token "k">, #attn.param<token "v">] states [#attn.state<"S", rank = 2, decay = -1, pairs = 1, low_rank = 1>] reads [#attn.read<0, inclusive = true>] prefix {
+} token {
+^bb0(%k: !attn.tensor<3>, %v: !attn.tensor<5>):
+  attn.yield %k, %v, %k, %k, %k : !attn.tensor<3>, !attn.tensor<5>, !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%k: !attn.tensor<3>, %v: !attn.tensor<5>, %r: !attn.tensor<5>):
+  attn.yield %r : !attn.tensor<5>
+}
+
+// -----
+
 // Streamed: carried are the maximum, the sum and the weighted values; with a window, only the blocks in it. Blocks in
 // front are seen whole; on the diagonal sums end at the row.
 // CHECK-LABEL: attn.kernel @softmax form "parallel" chunk 4

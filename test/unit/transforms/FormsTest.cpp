@@ -70,6 +70,22 @@ attention both_ways_by_exponent {
   decay exp(g)
   normalize
 }
+attention vector_of_low_rank {
+  token k[dk], u[dk], w[dk], x, g
+  state s[dk]
+  s = sigmoid(g) * s + 0.3 * u * (w . s) + x * k
+  out = k . s
+}
+attention three_terms {
+  token q[dk], k[dk], u[dk], w[dk], v[dv], a[dk]
+  state S[dk, dv], z[dk]
+  let before = q @ S
+  S = sigmoid(a) * S + 0.2 * outer(u, w @ S)
+  S = S + 0.3 * outer(k, v - k @ S)
+  S = S - 0.1 * outer(w, q @ S)
+  z = z + k - 0.1 * k * (k . z)
+  out = before + (q @ S) * (q . z)
+}
 attention no_state {
   token x[n], y
   out = cumsum(x) * y + position
