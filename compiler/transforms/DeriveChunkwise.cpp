@@ -218,10 +218,12 @@ struct Pass : lintel::impl::DeriveChunkwiseBase<Pass> {
   }
 
   /// Small chunks win on CPUs, whose L1 holds the state; a decay for each channel costs its running products for each
-  /// pair of steps.
+  /// pair of steps, a low-rank transition a system of as many rows.
   static int64_t defaultChunk(TransitionAnalysis &analysis) {
     for (unsigned s = 0; s < analysis.numStates(); ++s)
-      if (!analysis.isPrefix(s) && analysis.transition(s).kind == TransitionClass::Diagonal) return 8;
+      if (!analysis.isPrefix(s) && analysis.transition(s).kind != TransitionClass::Identity &&
+          analysis.transition(s).kind != TransitionClass::Scalar)
+        return 8;
     return 16;
   }
 };
