@@ -51,7 +51,7 @@ attn.recurrent @cumulative_recurrent inputs [#attn.param<token "q">, #attn.param
 // CHECK-LABEL: attn.chunkwise @delta_chunkwise
 // CHECK-SAME: states [#attn.state<"S", rank = 2, decay = -1, pairs = 1, low_rank = 1>]
 // CHECK: %[[U:.+]] = attn.unary neg %k
-// CHECK: attn.yield %k, %v, %[[U]], %k, %k
+// CHECK: attn.yield %k, %v, %k, %[[U]], %k
 attn.recurrent @delta_recurrent inputs [#attn.param<token "k">, #attn.param<token "v">] states ["S"] {
 ^bb0(%k: !attn.tensor<3>, %v: !attn.tensor<5>, %S: !attn.tensor<3, 5>):
   %r = attn.matmul %k, %S : <3>, <3, 5>

@@ -96,10 +96,10 @@ attn.chunkwise @long_chunkwise chunk 20 inputs [#attn.param<token "q">, #attn.pa
 
 // -----
 
-// Low rank: what the terms read without each other, their products, the system's solution, and the chunk with it.
+// Low rank: the terms' products, what they read without each other, the system's solution, and the chunk with it.
 // CHECK-LABEL: attn.kernel @delta_chunkwise form "chunkwise" chunk 4
-// CHECK: %[[R:.+]] = attn.stage "r" axes ["i", "e"] : <4, 5>
 // CHECK: %[[A:.+]] = attn.stage "A" axes ["i", "j"] : <4, 4>
+// CHECK: %[[R:.+]] = attn.stage "r" axes ["i", "e"] : <4, 5>
 // CHECK: %[[Y:.+]] = attn.stage "y" axes ["i", "e"] solve %[[A]] : !attn.tensor<4, 4> : <4, 5>
 // CHECK: attn.at %[[R]]
 // CHECK: attn.stage "S" axes ["c", "e"]

@@ -95,9 +95,9 @@ TEST(Compilation, RefusalsSayWhy) {
       spec("attention d {\n token q[n], k[n], v[n]\n state S[n, n]\n S = S + outer(k, v - k @ S)\n out = q @ S\n}");
   CompileOptions options;
   options.dimensions = {{"n", 4}};
-  options.form = {"chunkwise", 0};
+  options.form = {"parallel", 0};
   std::string why = messageOf(compileOperator(*file, file->operators().front(), options));
-  EXPECT_PRED2(contains, why, "test.attn:1:11: error: operator 'd' has no chunkwise form");
+  EXPECT_PRED2(contains, why, "test.attn:1:11: error: operator 'd' has no parallel form: a low-rank transition");
   options.form = {};
   options.targets = {"native", "aarch64"};
   EXPECT_PRED2(contains, messageOf(compileOperator(*file, file->operators().front(), options)), "one architecture");
