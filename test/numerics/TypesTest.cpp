@@ -17,7 +17,11 @@ class Types : public testing::TestWithParam<TypeCase> {};
 TEST_P(Types, AgreeWithTheInterpreter) {
   const TypeCase &c = GetParam();
   for (lintel_dtype dtype : {LINTEL_F64, LINTEL_F32, LINTEL_F16, LINTEL_BF16}) {
-    const Kernel &kernel = compiled(c.name, c.dimensions, dtype, allForms(c.name, c.dimensions, {8}));
+    // Rows are loaded and stored by the same code in every form; one type has them all.
+    std::vector<FormRequest> forms = allForms(c.name, c.dimensions, {8});
+    if (dtype != LINTEL_F32 && forms.size() > 2)
+      llvm::erase_if(forms, [](const FormRequest &f) { return f.form == "parallel"; });
+    const Kernel &kernel = compiled(c.name, c.dimensions, dtype, forms);
     RandomRequest request;
     request.steps = 21, request.heads = 2, request.initial = kernel.op().splits();
     BoundArrays arrays = kernel.random(request);
