@@ -49,10 +49,6 @@ Value readChunk(Tile &tile, const FactoredForm &form, const FactoredForm::Read &
 /// Systems of more rows than this are formed and solved in f64.
 constexpr int64_t longSystem = 32;
 
-void makePrecise(Value stage) {
-  if (auto op = stage.getDefiningOp<StageOp>()) op->setAttr("precision", StringAttr::get(op.getContext(), "f64"));
-}
-
 /// The state with what its low-rank terms add as pairs like any other. The reads y[i] = w[i] @ S[i-1] meet each other's
 /// updates: y = r + L y, where r are the reads without them and L[i, j] = w[i] . (decays) u[j] for j < i: the WY (or
 /// UT) transform of Bischof and Van Loan 1987, for delta rules Yang et al. 2024 ("Parallelizing linear transformers

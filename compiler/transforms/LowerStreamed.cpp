@@ -34,6 +34,24 @@ ScaledWeight scaledWeight(StageEmitter &e, Value v, RowIndices rows) {
   return {e.scalar(v, rows, {}), {}};
 }
 
+/// Whether an exponential's argument adds terms up, `q . k - slope * distance`. Their sum can be much larger than what
+/// is left of it beside the maximum, and an absolute error of it is a relative one of the weight: it is kept in f64.
+bool addsInExponent(Block &weights) {
+  bool adds = false;
+  weights.walk([&](UnaryOp exp) {
+    if (exp.getKind() != UnaryKind::Exp) return;
+    SmallVector<Value> work{exp.getX()};
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val().getDefiningOp();
+      if (!isa_and_present<UnaryOp, BinaryOp, SelectOp>(op)) continue;
+      auto b = dyn_cast<BinaryOp>(op);
+      adds |= b && (b.getKind() == BinaryKind::Add || b.getKind() == BinaryKind::Sub);
+      work.append(op->operand_begin(), op->operand_end());
+    }
+  });
+  return adds;
+}
+
 } // namespace
 
 /// Softmax and its kin, streamed (Milakov and Gimelshein 2018; Rabe and Staats 2021): carried are the maximum m, the
@@ -48,6 +66,7 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), body, {}, {}, cast<RealType>(out.getType()));
   AttendOp attend;
   body.walk([&](AttendOp a) { attend = a; });
+  bool precise = addsInExponent(attend.getWeights().front());
   bool causal = attend.getCausal(), vector = attend.getType().getRank() == 1;
   if (!causal) frame.kernel.setBidirectional(true);
   SmallVector<int64_t> accSizes{chunk};
@@ -78,7 +97,17 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       e.bind(w.getArgument(1), kt, kRows ? StageEmitter::J : StageEmitter::None);
       e.bind(w.getArgument(0), e.tensorOf(attend.getQ()),
              e.hasRows(attend.getQ()) ? StageEmitter::I : StageEmitter::None);
+      // The products of queries and keys are sums of their own, in f32.
+      SmallVector<std::pair<Value, Value>> dots;
+      for (MatmulOp dot : w.getOps<MatmulOp>()) {
+        if (!precise || dot.getType().getRank()) continue;
+        e.unbindScalar(dot); // it may be an element of another block's
+        dots.push_back({dot, e.stage("dot", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
+                          return e.scalar(dot, {idx[0], idx[1]}, {});
+                        })});
+      }
       auto weightAt = [&](Value i, Value j) {
+        for (auto [dot, stage] : dots) e.bindScalar(dot, e.at(stage, {i, j}));
         Value query = arith::AddIOp::create(builder, loc, t, i), key = arith::AddIOp::create(builder, loc, s, j);
         e.bindScalar(w.getArgument(2), NumberOp::create(builder, loc, arith::SubIOp::create(builder, loc, query, key)));
         return scaledWeight(e, w.getTerminator()->getOperand(0), {i, j});
@@ -97,13 +126,18 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
         if (weight.a) s0 = e.select(e.binary(BinaryKind::Eq, weight.a, e.number(0)), e.number(-INFINITY), s0);
         return ifSeen(idx[0], idx[1], s0, -INFINITY);
       });
+      if (precise) makePrecise(x);
       Value m1 = e.stage("m", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
         return e.binary(BinaryKind::Max, e.at(m0, idx), e.fold(ReduceKind::Max, "j", chunk, [&](Value j) {
           return e.at(x, {idx[0], j});
         }));
       });
+      Value below = e.stage("below", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
+        return e.binary(BinaryKind::Sub, e.at(x, idx), e.at(m1, {idx[0]}));
+      });
+      if (precise) makePrecise(below);
       Value p = e.stage("p", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
-        Value weight = e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(x, idx), e.at(m1, {idx[0]})));
+        Value weight = e.unary(UnaryKind::Exp, e.at(below, idx));
         ScaledWeight parts = weightAt(idx[0], idx[1]);
         return parts.a ? ifSeen(idx[0], idx[1], e.mul(weight, parts.a), 0) : weight;
       });

@@ -40,6 +40,9 @@ public:
     if (!scalars.count(v)) varying.clear(), onScalar.clear();
     scalars[v] = s;
   }
+  void unbindScalar(mlir::Value v) {
+    if (scalars.erase(v)) varying.clear(), onScalar.clear();
+  }
   bool isBound(mlir::Value v) const { return bound.count(v); }
   /// The tensor of a bound value, and whether it has a position axis.
   mlir::Value tensorOf(mlir::Value v) const { return bound.lookup(v).tensor; }
@@ -100,6 +103,11 @@ private:
   mlir::Value position;
   unsigned unnamed = 0;
 };
+
+/// The stage that gives `v` is computed in f64.
+inline void makePrecise(mlir::Value v) {
+  if (auto op = v.getDefiningOp<StageOp>()) op->setAttr("precision", mlir::StringAttr::get(op.getContext(), "f64"));
+}
 
 } // namespace lintel
 #endif

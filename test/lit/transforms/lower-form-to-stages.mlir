@@ -159,3 +159,25 @@ attn.recurrent @scaled inputs [#attn.param<token "k">] states ["a", "exponent"] 
   %a1 = attn.binary add %a0, %k : <>, <>
   attn.yield %a1, %a1, %p1 : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
 }
+
+// -----
+
+// An exponent that adds to the product of query and key: the product in f32, the sum in f64 until the maximum is off.
+// CHECK-LABEL: attn.kernel @biased
+// CHECK: attn.stage "dot" axes ["i", "j"]
+// CHECK: attn.stage "s" axes ["i", "j"]
+// CHECK: {precision = "f64"}
+// CHECK: attn.stage "below" axes ["i", "j"]
+// CHECK: {precision = "f64"}
+// CHECK: attn.stage "p" axes ["i", "j"]
+attn.streamed @biased chunk 4 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    %t = attn.binary sub %s, %d : <>, <>
+    %w = attn.unary exp %t : <>
+    attn.yield %w : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
