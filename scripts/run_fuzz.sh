@@ -7,7 +7,7 @@ set -eu
 build=$(cd "$1" && pwd)
 seconds=$2
 only=${3:-}
-export ASAN_OPTIONS=detect_container_overflow=0:detect_odr_violation=0:strict_string_checks=1
+export ASAN_OPTIONS=detect_container_overflow=0:detect_odr_violation=0:allow_user_poisoning=0:strict_string_checks=1
 export LSAN_OPTIONS=suppressions=$(cd "$(dirname "$0")/.." && pwd)/cmake/lsan.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1
 failed=0
