@@ -60,14 +60,25 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
   return writeBlock(
       block,
       [&](ArrayRef<Value> next) -> LogicalResult {
+        // All move at once: what lies in the memory of another carried value is put aside before any is overwritten.
+        SmallVector<std::tuple<unsigned, Buffer, Value>> moves;
         for (auto [k, v] : llvm::enumerate(next)) {
           auto it = v.getDefiningOp() ? overwrites.find(v.getDefiningOp()) : overwrites.end();
           if (v == block.getArgument(k + 1) || (it != overwrites.end() && it->second == block.getArgument(k + 1)))
             continue;
           auto from = bufferOf(v);
           if (failed(from)) return failure();
-          copy(carried[k], *from, cast<RealType>(v.getType()).getSizes());
+          Buffer source = *from;
+          if (llvm::any_of(carried, [&](const Buffer &other) { return other.base == source.base; })) {
+            auto sizes = cast<RealType>(v.getType()).getSizes();
+            auto aside = allocate(sizes, compute);
+            if (failed(aside)) return failure();
+            copy(*aside, source, sizes);
+            source = *aside;
+          }
+          moves.emplace_back(k, source, v);
         }
+        for (auto &[k, source, v] : moves) copy(carried[k], source, cast<RealType>(v.getType()).getSizes());
         return success();
       },
       carried);

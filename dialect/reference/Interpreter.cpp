@@ -426,7 +426,7 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
         const double *base = inputs[i]->data.data();
         switch (cast<ParamAttr>(attr).getKind()) {
         case InputKind::Token:
-          sequence.input.push_back(base + (b * T * G + h / (H / G)) * n);
+          sequence.input.push_back(base ? base + (b * T * G + h / (H / G)) * n : base); // no array where T is 0
           sequence.stride.push_back(G * n);
           break;
         case InputKind::Head:
@@ -439,7 +439,7 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
           break;
         }
       }
-      sequence.out = results.out.data.data() + (b * T * H + h) * outSize;
+      if (results.out.size()) sequence.out = results.out.data.data() + (b * T * H + h) * outSize;
       sequence.outStride = H * outSize;
       sequence.outSize = outSize;
       States states;
