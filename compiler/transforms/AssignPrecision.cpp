@@ -1,4 +1,5 @@
 #include "compiler/analysis/DivisionAnalysis.h"
+#include "compiler/analysis/StateDependence.h"
 #include "compiler/transforms/Passes.h"
 
 namespace lintel {
@@ -11,26 +12,11 @@ using namespace lintel;
 
 namespace {
 
-/// Whether `v` is computed from a state of the step.
-bool readsState(Value v, unsigned inputs) {
-  SmallVector<Value> work{v};
-  llvm::DenseSet<Value> seen;
-  while (!work.empty()) {
-    Value x = work.pop_back_val();
-    if (!seen.insert(x).second) continue;
-    if (auto arg = dyn_cast<BlockArgument>(x)) {
-      if (arg.getArgNumber() >= inputs) return true;
-    } else {
-      work.append(x.getDefiningOp()->operand_begin(), x.getDefiningOp()->operand_end());
-    }
-  }
-  return false;
-}
-
 bool denominatorCancels(SpecOp spec) {
   DivisionAnalysis ranges(spec);
+  StateDependence states(spec.getBody().front(), spec.getInputs().size());
   for (BinaryOp op : spec.getBody().getOps<BinaryOp>()) {
-    if (op.getKind() != BinaryKind::Div || !readsState(op.getB(), spec.getInputs().size())) continue;
+    if (op.getKind() != BinaryKind::Div || !states.of(op.getB())) continue;
     OpenRange range = ranges.of(op.getB());
     if (range.lo < 0 && range.hi > 0) return true;
   }

@@ -211,6 +211,23 @@ Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &st
   });
 }
 
+Value Tile::addWithin(Value sum, const FactoredForm::Read &read, const FactoredForm::State &state,
+                      ArrayRef<Value> scores, StageEmitter::Indices idx) {
+  bool matrix = state.type.getRank() == 2;
+  Value last;
+  if (rows > 1 && matrix)
+    last = read.inclusive ? idx[0]
+                          : arith::SubIOp::create(emitter.builder, emitter.loc, idx[0], emitter.index(1)).getResult();
+  for (auto [a, pair] : llvm::zip_first(scores, state.pairs)) {
+    auto product = [&, a = a, v = pair.v](Value j) {
+      Value x = emitter.at(a, {idx[0], j});
+      return matrix ? emitter.mul(x, element(v, j, idx[1])) : x;
+    };
+    sum = emitter.add(sum, emitter.fold(ReduceKind::Sum, "j", rows, product, last));
+  }
+  return sum;
+}
+
 Value Tile::update(const FactoredForm::State &state, Value before) {
   auto p = products(state);
   unsigned rank = state.type.getRank();

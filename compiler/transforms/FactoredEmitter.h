@@ -102,6 +102,10 @@ public:
   mlir::Value scaledKey(const FactoredForm::State &state, unsigned pair);
   /// A[i, j]: masked products within the chunk.
   mlir::Value scores(const FactoredForm::Read &read, const FactoredForm::State &state, unsigned pair);
+  /// `sum` and what row i of a read sees of the chunk's own steps, by `scores` of each pair: the steps behind i (or i
+  /// itself, where the read is exclusive) weigh nothing and are not looked at. `idx` is i, or i and e.
+  mlir::Value addWithin(mlir::Value sum, const FactoredForm::Read &read, const FactoredForm::State &state,
+                        llvm::ArrayRef<mlir::Value> scores, StageEmitter::Indices idx);
   /// The state after the chunk.
   mlir::Value update(const FactoredForm::State &state, mlir::Value before);
   /// Applies the combine region to the reads' tensors and emits the output.

@@ -1,6 +1,7 @@
 // A decay of exp(g) is a factor on the state; where g is large the factor leaves the range of a number before the state
 // has left zero, and inf * 0 is NaN where the mathematics has 0. Chunks do the same in FactoredEmitter.
 #include "compiler/analysis/RangeAnalysis.h"
+#include "compiler/analysis/StateDependence.h"
 #include "compiler/transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 
@@ -19,13 +20,13 @@ constexpr double bound = 80;
 
 class Guard {
 public:
-  Guard(Block &body, unsigned inputs) : body(body), inputs(inputs) {}
+  Guard(Block &body, unsigned inputs) : body(body), states(body, inputs) {}
 
   void run() {
     for (BinaryOp op : llvm::to_vector(body.getOps<BinaryOp>())) {
       if (op.getKind() != BinaryKind::Mul) continue;
       for (auto [x, w] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())})
-        if (readsState(x) && !readsState(w) && canOverflow(w)) {
+        if (states.of(x) && !states.of(w) && canOverflow(w)) {
           guard(op, x);
           break;
         }
@@ -33,21 +34,14 @@ public:
   }
 
 private:
-  bool readsState(Value v) {
-    if (auto arg = dyn_cast<BlockArgument>(v)) return arg.getArgNumber() >= inputs;
-    auto [it, added] = reads.try_emplace(v, false);
-    if (!added) return it->second;
-    bool any = llvm::any_of(v.getDefiningOp()->getOperands(), [&](Value x) { return readsState(x); });
-    return reads[v] = any;
-  }
-
   /// Whether an exponential in `v` makes it inf though all inputs are finite.
   bool canOverflow(Value v) {
     if (ranges.of(v).high < std::exp(bound)) return false;
     SmallVector<Value> work{v};
+    llvm::SmallPtrSet<Operation *, 8> seen;
     while (!work.empty()) {
       Operation *op = work.pop_back_val().getDefiningOp();
-      if (!op) continue;
+      if (!op || !seen.insert(op).second) continue;
       auto u = dyn_cast<UnaryOp>(op);
       if (u && u.getKind() == UnaryKind::Exp && ranges.of(u.getX()).high > bound) return true;
       work.append(op->operand_begin(), op->operand_end());
@@ -61,13 +55,11 @@ private:
     Value zero = ConstantOp::create(b, op.getLoc(), b.getF64FloatAttr(0));
     auto isZero = BinaryOp::create(b, op.getLoc(), BinaryKind::Eq, x, zero);
     auto safe = SelectOp::create(b, op.getLoc(), isZero, zero, op);
-    reads[safe] = true;
     op.getResult().replaceAllUsesExcept(safe, safe);
   }
 
   Block &body;
-  unsigned inputs;
-  DenseMap<Value, bool> reads;
+  StateDependence states;
   RangeAnalysis ranges;
 };
 

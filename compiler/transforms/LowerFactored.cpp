@@ -28,21 +28,7 @@ Value readChunk(Tile &tile, const FactoredForm &form, const FactoredForm::Read &
       return e.mul(q, e.at(state, at));
     });
     if (within) sum = tile.sinceStart(read, info, idx[0], sum);
-    // The steps behind i (or i itself, where the read is exclusive) weigh nothing and are not looked at.
-    Value last;
-    if (tile.rows > 1 && matrix)
-      last = read.inclusive ? idx[0] : arith::SubIOp::create(e.builder, e.loc, idx[0], e.index(1)).getResult();
-    for (size_t p = 0; p < scores.size(); ++p) {
-      Value within = e.fold(
-          ReduceKind::Sum, "j", tile.rows,
-          [&](Value j) {
-            Value x = e.at(scores[p], {idx[0], j});
-            return matrix ? e.mul(x, tile.element(info.pairs[p].v, j, idx[1])) : x;
-          },
-          last);
-      sum = e.add(sum, within);
-    }
-    return sum;
+    return tile.addWithin(sum, read, info, scores, idx);
   });
 }
 

@@ -112,22 +112,7 @@ private:
           sum = e.add(sum, all && !vector ? tile.weigh(first, e.at(all, {}), true) : first);
         }
         if (both) return sum;
-        sum = tile.sinceStart(read, state, idx[0], sum);
-        bool matrix = state.type.getRank() == 2;
-        Value last;
-        if (matrix && chunk > 1)
-          last = read.inclusive ? idx[0] : arith::SubIOp::create(builder, loc, idx[0], e.index(1)).getResult();
-        for (size_t p = 0; p < scores.size(); ++p) {
-          Value within = e.fold(
-              ReduceKind::Sum, "j", chunk,
-              [&](Value j) {
-                Value x = e.at(scores[p], {idx[0], j});
-                return matrix ? e.mul(x, tile.element(state.pairs[p].v, j, idx[1])) : x;
-              },
-              last);
-          sum = e.add(sum, within);
-        }
-        return sum;
+        return tile.addWithin(tile.sinceStart(read, state, idx[0], sum), read, state, scores, idx);
       }));
     }
     tile.emitOutput(form, frame, results, t);

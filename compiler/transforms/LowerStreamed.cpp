@@ -41,9 +41,10 @@ bool addsInExponent(Block &weights) {
   weights.walk([&](UnaryOp exp) {
     if (exp.getKind() != UnaryKind::Exp) return;
     SmallVector<Value> work{exp.getX()};
+    llvm::SmallPtrSet<Operation *, 8> seen;
     while (!work.empty()) {
       Operation *op = work.pop_back_val().getDefiningOp();
-      if (!isa_and_present<UnaryOp, BinaryOp, SelectOp>(op)) continue;
+      if (!isa_and_present<UnaryOp, BinaryOp, SelectOp>(op) || !seen.insert(op).second) continue;
       auto b = dyn_cast<BinaryOp>(op);
       adds |= b && (b.getKind() == BinaryKind::Add || b.getKind() == BinaryKind::Sub);
       work.append(op->operand_begin(), op->operand_end());

@@ -1,6 +1,7 @@
 // A step adds to a state once: `(S + a) + b` becomes `S + (a + b)`. The state is rounded once, and however an update
 // was written it is the same ops, so that equal parts of it (a feature map that another state uses too) are seen to be
 // equal.
+#include "compiler/analysis/StateDependence.h"
 #include "compiler/transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 
@@ -26,7 +27,7 @@ struct Term {
 
 class Regrouping {
 public:
-  Regrouping(Block &body, unsigned inputs) : body(body), inputs(inputs) {}
+  Regrouping(Block &body, unsigned inputs) : body(body), states(body, inputs) {}
 
   void run() {
     SmallVector<BinaryOp> roots; // sums that are not parts of larger ones
@@ -36,18 +37,6 @@ public:
   }
 
 private:
-  bool readsState(Value v) {
-    if (auto arg = dyn_cast<BlockArgument>(v)) return arg.getOwner() == &body && arg.getArgNumber() >= inputs;
-    auto [it, added] = reads.try_emplace(v, false);
-    if (!added) return it->second;
-    bool any = false;
-    v.getDefiningOp()->walk([&](Operation *op) {
-      for (Value x : op->getOperands())
-        if (x.getParentBlock() == &body) any |= readsState(x);
-    });
-    return reads[v] = any;
-  }
-
   void collect(Value v, bool negative, bool isRoot, SmallVectorImpl<Term> &terms) {
     Operation *op = v.getDefiningOp();
     if (!isSum(op) || (!isRoot && !v.hasOneUse())) return terms.push_back({v, negative});
@@ -59,7 +48,7 @@ private:
   void regroup(BinaryOp root) {
     SmallVector<Term> terms, state, rest;
     collect(root, false, true, terms);
-    for (const Term &t : terms) (readsState(t.v) ? state : rest).push_back(t);
+    for (const Term &t : terms) (states.of(t.v) ? state : rest).push_back(t);
     if (state.empty() || rest.size() < 2) return;
     OpBuilder b(root);
     // Terms in the order in which they were written, the first positive one in front.
@@ -80,13 +69,12 @@ private:
     else
       all = UnaryOp::create(b, root.getLoc(), UnaryKind::Neg,
                             BinaryOp::create(b, root.getLoc(), BinaryKind::Add, s.v, r.v));
-    // What is dead now is left to the canonicaliser: `reads` knows values by their address.
+    // What is dead now is left to the canonicaliser: `states` knows values by their address.
     if (all.getType() == root.getType()) root.replaceAllUsesWith(all);
   }
 
   Block &body;
-  unsigned inputs;
-  DenseMap<Value, bool> reads;
+  StateDependence states;
 };
 
 struct Pass : lintel::impl::RegroupSumsBase<Pass> {

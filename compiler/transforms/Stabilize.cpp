@@ -1,6 +1,7 @@
 // Block floating point at compile time: see ScaledValues.h for the arithmetic. The running maximum of exponents is that
 // of Milakov and Gimelshein 2018 ("Online normalizer calculation for softmax") and of the xLSTM's stabiliser (Beck et
 // al. 2024), found here from the operator's text.
+#include "compiler/analysis/StateDependence.h"
 #include "compiler/transforms/Passes.h"
 #include "compiler/transforms/ScaledValues.h"
 #include "dialect/OperatorUtils.h"
@@ -21,7 +22,8 @@ constexpr double bound = 40;
 class Stabilizer {
 public:
   explicit Stabilizer(RecurrentOp op)
-      : op(op), body(op.getBody().front()), inputs(op.getInputs().size()), numStates(op.getStates().size()) {}
+      : op(op), body(op.getBody().front()), inputs(op.getInputs().size()), numStates(op.getStates().size()),
+        states(body, inputs) {}
 
   /// The stabilised operator behind the old one, or null where nothing is to be done or it cannot be.
   RecurrentOp run() {
@@ -62,19 +64,13 @@ private:
     unsigned exponents;
   };
 
-  bool dependsOnState(Value v) {
-    if (auto arg = dyn_cast<BlockArgument>(v)) return arg.getArgNumber() >= inputs;
-    if (auto it = dependence.find(v); it != dependence.end()) return it->second;
-    return dependence[v] = llvm::any_of(v.getDefiningOp()->getOperands(), [&](Value x) { return dependsOnState(x); });
-  }
-
   /// Whether `v` only multiplies what depends on states: a decay, whose size is the operator's own affair.
   bool isCoefficient(Value v) {
     if (auto it = coefficients.find(v); it != coefficients.end()) return it->second;
     bool all = llvm::all_of(v.getUsers(), [&](Operation *user) {
       auto b = dyn_cast<BinaryOp>(user);
       if (b && b.getKind() == BinaryKind::Mul)
-        return dependsOnState(b.getA() == v ? b.getB() : b.getA()) || isCoefficient(b);
+        return states.of(b.getA() == v ? b.getB() : b.getA()) || isCoefficient(b);
       return isa<BroadcastOp>(user) && isCoefficient(user->getResult(0));
     });
     return coefficients[v] = all;
@@ -178,8 +174,9 @@ private:
   RecurrentOp op;
   Block &body;
   unsigned inputs, numStates;
+  StateDependence states;
   RangeAnalysis ranges;
-  DenseMap<Value, bool> dependence, coefficients;
+  DenseMap<Value, bool> coefficients;
 };
 
 struct Pass : lintel::impl::StabilizeBase<Pass> {
