@@ -11,7 +11,10 @@ set(LINTEL_TEST_TIMEOUT 900 CACHE STRING "seconds after which one CTest entry is
 set(LINTEL_TEST_ENVIRONMENT
     "ASAN_OPTIONS=detect_container_overflow=0:detect_odr_violation=0:allow_user_poisoning=0:strict_string_checks=1:detect_stack_use_after_return=1"
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0"
-    "UBSAN_OPTIONS=print_stacktrace=1")
+    "UBSAN_OPTIONS=print_stacktrace=1"
+    # Kernels are kept by all that they depend on, the build of the compiler among it: what has not changed since the last
+    # run is loaded, not compiled again.
+    "LINTEL_CACHE=${PROJECT_BINARY_DIR}/test/kernel-cache")
 
 # lintel_test(NAME entry COMMAND ... [TIMEOUT s] [ALONE]): any program whose exit status is the verdict; counts as one.
 function(lintel_test)

@@ -212,6 +212,7 @@ private:
                       ArrayRef<PreparedCase> prepared, const PreparedCase *split) {
     CompileOptions compile;
     compile.dimensions = dimensions, compile.dtype = dtype, compile.targets = {options.target};
+    compile.cache = options.cache;
     // Where the row of this kernel is not asked for, or failed, others are checked without their single steps.
     std::unique_ptr<JitKernel> stepper;
     if (split) {
@@ -253,7 +254,8 @@ private:
   void checkCases(const lintel_kernel *kernel, ArrayRef<PreparedCase> prepared, RowRecorder &record) {
     ExecuteOptions execute;
     execute.poison = true;
-    for (auto [i, one] : llvm::enumerate(prepared)) {
+    for (size_t i = 0; i < prepared.size(); ++i) {
+      const PreparedCase &one = prepared[i];
       auto run = [&](int threads) -> std::optional<RunResult> {
         execute.threads = threads;
         auto result = executeKernel(kernel, op, one.arrays, execute);

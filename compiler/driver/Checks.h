@@ -14,6 +14,7 @@ struct CheckOptions {
   std::string form;                  // only this one; empty: all
   std::string target = "native";
   uint64_t seed = 1;
+  std::string cache = {};              // folder of compiled operators; empty: none
   const BoundArrays *arrays = nullptr; // check on these alone
   Progress *progress = nullptr;
 };

@@ -3,6 +3,7 @@
 #include "codegen/emit/KernelObject.h"
 #include "codegen/halide/KernelToLoops.h"
 #include "compiler/driver/Arrays.h"
+#include "compiler/driver/KernelCache.h"
 #include "compiler/pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -180,13 +181,11 @@ Error lintel::writeArtifacts(ArrayRef<CompiledOperator> compiled, StringRef dire
   return emitArtifacts(requests);
 }
 
-Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const OperatorInfo &op,
-                                                   const CompileOptions &options, Level level) {
-  auto targets = resolveTargets(options.targets);
-  if (!targets) return targets.takeError();
+static Expected<CompiledOperator> compileAnew(const SpecFile &file, const OperatorInfo &op,
+                                              const CompileOptions &options, ArrayRef<CpuTarget> targets, Level level) {
   CompiledOperator result;
   result.description = describe(op, options);
-  result.triple = targets->front().triple;
+  result.triple = targets.front().triple;
 
   std::vector<FormRequest> requests = options.variants;
   if (requests.empty()) requests.push_back(options.form);
@@ -201,7 +200,7 @@ Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const O
     int64_t chunk = form == "recurrent" ? 1 : static_cast<int64_t>(kernel->getChunk());
     if (auto reason = (*kernel)->getAttrOfType<mlir::StringAttr>("reason"); reason && i == 0)
       result.reason = reason.str();
-    for (const CpuTarget &target : *targets) {
+    for (const CpuTarget &target : targets) {
       std::string entry = variantSymbol(result.description.symbol, form, chunk, target.name);
       if (llvm::any_of(result.description.variants, [&](const VariantDescription &v) { return v.symbol == entry; }))
         continue; // two requests that come to the same
@@ -230,6 +229,19 @@ Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const O
   }
   result.code = std::move(*object);
   return std::move(result);
+}
+
+Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const OperatorInfo &op,
+                                                   const CompileOptions &options, Level level) {
+  auto targets = resolveTargets(options.targets);
+  if (!targets) return targets.takeError();
+  KernelCache cache(level == Level::Object ? options.cache : "");
+  std::optional<std::string> key = cache.key(op, options, *targets);
+  if (key)
+    if (std::optional<CompiledOperator> found = cache.find(*key)) return std::move(*found);
+  auto compiled = compileAnew(file, op, options, *targets, level);
+  if (compiled && key) cache.insert(*key, *compiled);
+  return compiled;
 }
 
 static std::string printed(mlir::ModuleOp module) {

@@ -28,6 +28,7 @@ struct CompileOptions {
   std::vector<FormRequest> variants;
   std::vector<std::string> targets{"native"}; // of one architecture
   int64_t steps = 4096;                       // T that forms are compared at
+  std::string cache = {};                     // folder of compiled operators (KernelCache.h); empty: none
 };
 
 enum class Level { Attn, Spec, Form, Kernel, Halide, Loops, Llvm, Asm, Object };

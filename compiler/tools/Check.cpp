@@ -43,6 +43,7 @@ public:
     options.form = form;
     options.target = target;
     options.seed = seed;
+    options.cache = cacheFolder();
     if (Error e = checkTargets({target})) return std::move(e);
     auto file = spec.open();
     if (!file) return file.takeError();

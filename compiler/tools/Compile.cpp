@@ -52,6 +52,7 @@ public:
     options.form = *request;
     options.form.form = form();
     options.decode = form() == "auto";
+    options.cache = cacheFolder();
     if (!target.empty()) options.targets.assign(target.begin(), target.end());
     if (Error e = checkTargets(options.targets)) return std::move(e);
 

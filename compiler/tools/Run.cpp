@@ -127,6 +127,7 @@ private:
     options.form = *request;
     options.decode = false;
     options.targets = {target};
+    options.cache = cacheFolder();
     auto compiled = compileOperator(file, op, options);
     if (!compiled) return compiled.takeError();
     auto kernel = loadOperator(*compiled);

@@ -1,6 +1,7 @@
 #include "compiler/tools/Tool.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Threading.h"
 
 using namespace llvm;
@@ -84,6 +85,8 @@ Expected<FormRequest> CodeOptions::request() const {
   request.scheduleName = schedule;
   return request;
 }
+
+std::string tools::cacheFolder() { return sys::Process::GetEnv("LINTEL_CACHE").value_or(""); }
 
 int tools::defaultThreads() { return std::clamp(llvm::get_physical_cores(), 1, 1024); }
 

@@ -64,6 +64,9 @@ struct CodeOptions {
 llvm::Expected<std::optional<lintel_dtype>> parseDtype(llvm::StringRef text);
 const char *dtypeText(lintel_dtype dtype);
 
+/// The folder that LINTEL_CACHE names, for compiled operators; empty: they are not kept.
+std::string cacheFolder();
+
 int defaultThreads();
 llvm::Error checkThreads(long long threads);
 

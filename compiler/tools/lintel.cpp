@@ -33,7 +33,10 @@ int main(int argc, char **argv) {
     if (argc > 1 && command->sub.getName() == argv[1]) examples = ("\nEXAMPLE:\n" + command->example()).str();
   }
   cl::extrahelp help(examples);
-  if (!cl::ParseCommandLineOptions(argc, argv, "Lintel compiles linear attention operators.\n", &errs()))
+  constexpr const char *about =
+      "Lintel compiles linear attention operators.\n\n"
+      "run, compile and check keep what they compile in the folder that the environment variable LINTEL_CACHE names.\n";
+  if (!cl::ParseCommandLineOptions(argc, argv, about, &errs()))
     return BadInput;
   for (auto &command : commands) {
     if (!command->sub) continue;

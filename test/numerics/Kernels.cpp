@@ -2,6 +2,7 @@
 #include "compiler/analysis/InputUse.h"
 #include "compiler/driver/Reference.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 #include <cstring>
 #include <map>
 #include <sys/mman.h>
@@ -64,6 +65,7 @@ const Kernel &lintel::test::compiledText(const std::string &name, const std::str
   kernel.info = cantFail(kernel.specFile->find(""));
   kernel.options.dimensions = std::move(dimensions);
   kernel.options.dtype = dtype;
+  kernel.options.cache = sys::Process::GetEnv("LINTEL_CACHE").value_or("");
   kernel.forms = cantFail(deriveForms(*kernel.specFile, *kernel.info, kernel.options.dimensions));
   kernel.options.variants = variants.empty() ? formsIn(*kernel.forms, {4, 16}, {4}) : std::move(variants);
   for (SpecOp spec : kernel.forms->getOps<SpecOp>()) kernel.bound = spec;

@@ -8,6 +8,7 @@
 #include "compiler/driver/Reference.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include <gtest/gtest.h>
 
 using namespace lintel;
@@ -38,7 +39,7 @@ TEST_P(EverySpec, CompiledEqualsInterpreted) {
     for (const char *form : {"recurrent", "chunkwise", "parallel"}) {
       CompileOptions options;
       options.dimensions = dimensions, options.form = {form, form == std::string("parallel") ? 16 : 4, {}, {}},
-      options.decode = false;
+      options.decode = false, options.cache = llvm::sys::Process::GetEnv("LINTEL_CACHE").value_or("");
       auto compiled = compileOperator(**file, op, options);
       if (!compiled) {
         // A form that does not exist says so; anything else is a failure.
