@@ -69,6 +69,10 @@ std::string lintel::headerText(const KernelDescription &k) {
   raw_string_ostream os(text);
   std::string guard = StringRef(k.symbol).upper() + "_H";
   os << "/* " << comment(k.name) << ", " << dtypeName(k.dtype);
+  std::vector<ParameterDescription> typed = k.inputs;
+  typed.push_back(k.out);
+  for (const ParameterDescription &p : typed)
+    if (p.dtype != k.dtype) os << ' ' << comment(p.name) << '=' << dtypeName(p.dtype);
   for (const auto &[name, size] : k.dimensions) os << ", " << comment(name) << " = " << size;
   os << ". Written by lintel; do not edit.\n *\n"
      << " * B sequences, T steps, H heads, G head groups (G divides H; G = H without grouping).\n"

@@ -40,7 +40,8 @@ static bool isAmbiguous(const std::string &name, bool isDimension) {
 }
 
 std::string lintel::kernelSymbol(const std::string &name,
-                                 const std::vector<std::pair<std::string, int64_t>> &dimensions, lintel_dtype dtype) {
+                                 const std::vector<std::pair<std::string, int64_t>> &dimensions, lintel_dtype dtype,
+                                 const std::vector<std::pair<std::string, lintel_dtype>> &others) {
   std::string result = "lintel_" + encode(name);
   bool ambiguous = isAmbiguous(name, false);
   for (const auto &[dimension, size] : dimensions) {
@@ -48,6 +49,10 @@ std::string lintel::kernelSymbol(const std::string &name,
     ambiguous |= isAmbiguous(dimension, true);
   }
   result += std::string("_") + dtypeName(dtype);
+  for (const auto &[array, type] : others) {
+    result += "_" + encode(array) + "_" + dtypeName(type);
+    ambiguous |= isAmbiguous(array, true);
+  }
   if (!ambiguous) return result;
   // Rare: tell such names apart by a hash (FNV-1a) over the parts with their lengths.
   uint64_t hash = 0xcbf29ce484222325;
@@ -57,6 +62,7 @@ std::string lintel::kernelSymbol(const std::string &name,
   };
   feed(name);
   for (const auto &[dimension, size] : dimensions) feed(dimension), feed(std::to_string(size));
+  for (const auto &[array, type] : others) feed(array), feed(dtypeName(type));
   result += "_h";
   for (int shift = 60; shift >= 0; shift -= 4) result += "0123456789abcdef"[(hash >> shift) & 15];
   return result;

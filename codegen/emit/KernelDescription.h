@@ -1,4 +1,4 @@
-// One operator at one set of dimensions and one dtype, as plain data: from it come the descriptor in the object, the C
+// One operator at one set of dimensions and types, as plain data: from it come the descriptor in the object, the C
 // header and the manifest, which therefore cannot disagree.
 #ifndef LINTEL_CODEGEN_EMIT_KERNELDESCRIPTION_H
 #define LINTEL_CODEGEN_EMIT_KERNELDESCRIPTION_H
@@ -33,10 +33,10 @@ struct VariantDescription {
 
 /// A lintel_kernel.
 struct KernelDescription {
-  std::string symbol;   // of the lintel_kernel constant; see kernelSymbol()
-  std::string name;     // the operator's name in the spec
-  std::string specHash; // hexadecimal
-  lintel_dtype dtype = LINTEL_F32;
+  std::string symbol;              // of the lintel_kernel constant; see kernelSymbol()
+  std::string name;                // the operator's name in the spec
+  std::string specHash;            // hexadecimal
+  lintel_dtype dtype = LINTEL_F32; // the common one; each parameter has its own
   bool causal = true;
   bool attends = false;                                    // reads other steps' inputs again
   std::vector<std::pair<std::string, int64_t>> dimensions; // dk = 64, in the order of the spec
@@ -48,10 +48,11 @@ struct KernelDescription {
 /// "f64", "f32", "f16", "bf16".
 const char *dtypeName(lintel_dtype dtype);
 
-/// A C identifier that is unique for operator, dimensions and dtype: "lintel_retnet_dk64_dv64_f32"; where that would
-/// not be unique (an operator "op_dk64" beside an "op" with dk = 64) a hash is appended.
+/// A C identifier that is unique for operator, dimensions and types: "lintel_retnet_dk64_dv64_f32", and with arrays of
+/// other types than the common one "lintel_gla_dk64_dv64_bf16_g_f32"; where that would not be unique (an operator
+/// "op_dk64" beside an "op" with dk = 64) a hash is appended.
 std::string kernelSymbol(const std::string &name, const std::vector<std::pair<std::string, int64_t>> &dimensions,
-                         lintel_dtype dtype);
+                         lintel_dtype dtype, const std::vector<std::pair<std::string, lintel_dtype>> &others = {});
 
 /// The symbol of one variant's entry: the kernel's symbol, the form, chunk and target.
 std::string variantSymbol(const std::string &kernelSymbol, const std::string &form, int64_t chunk,

@@ -116,7 +116,7 @@ LogicalResult LoopWriter::run() {
       auto choice = scf::IfOp::create(b, loc, states[s].hasOut, false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(choice.thenBlock());
-      Buffer to{states[s].out, {stateDtype, false, false}, {}, false};
+      Buffer to{states[s].out, {request.state, false, false}, {}, false};
       copy(to, *from, cast<RealType>(v.getType()).getSizes());
     }
     return success();
@@ -143,7 +143,7 @@ FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
   }
   bool wide = request.target.vectorBits >= 512 || StringRef(request.target.triple).starts_with("aarch64");
   ScheduleTarget target{request.target.vectorBits, wide ? 32u : 16u,
-                        request.dtype == LINTEL_F64 || isPrecise(kernel) ? 64u : 32u};
+                        request.state == LINTEL_F64 || isPrecise(kernel) ? 64u : 32u};
   if (failed(assignSchedules(kernel, target, given))) return failure();
   LoopsResult result;
   result.schedule = scheduleText(kernel);

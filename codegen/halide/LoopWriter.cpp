@@ -9,8 +9,7 @@ static constexpr int64_t stackOfGroup = 16 << 10;
 
 LoopWriter::LoopWriter(const LoopsRequest &request, LoopsResult &result)
     : request(request), result(result), kernel(request.kernel), loc(kernel.getLoc()), b(kernel.getContext()),
-      compute(request.dtype == LINTEL_F64 || isPrecise(kernel) ? LINTEL_F64 : LINTEL_F32),
-      stateDtype(request.dtype == LINTEL_F64 ? LINTEL_F64 : LINTEL_F32) {}
+      compute(request.state == LINTEL_F64 || isPrecise(kernel) ? LINTEL_F64 : LINTEL_F32) {}
 
 Type LoopWriter::elementType(lintel_dtype dtype) {
   switch (dtype) {
@@ -45,10 +44,10 @@ Value LoopWriter::slice(Value base, Value offset) {
 void LoopWriter::createFunction() {
   SmallVector<Type> types;
   Type idx = b.getIndexType(), flag = b.getI1Type();
-  for (size_t i = 0; i < kernel.getInputs().size(); ++i) types.append({memrefType(request.dtype), idx, idx});
+  for (lintel_dtype input : request.inputs) types.append({memrefType(input), idx, idx});
   for (size_t s = 0; s < kernel.getStates().size(); ++s)
-    types.append({memrefType(stateDtype), memrefType(stateDtype), flag, flag});
-  types.append({memrefType(request.dtype), idx, idx, idx, MemRefType::get({ShapedType::kDynamic}, b.getI8Type())});
+    types.append({memrefType(request.state), memrefType(request.state), flag, flag});
+  types.append({memrefType(request.out), idx, idx, idx, MemRefType::get({ShapedType::kDynamic}, b.getI8Type())});
   b.setInsertionPointToEnd(result.loops->getBody());
   body = func::FuncOp::create(b, loc, request.entry + "_body", b.getFunctionType(types, {}));
   body.setPrivate();
@@ -98,7 +97,7 @@ FailureOr<LoopWriter::Buffer> LoopWriter::bufferOf(Value v) {
   unsigned n = arg.getArgNumber();
   auto sizes = cast<RealType>(v.getType()).getSizes();
   if (n < inputs.size()) {
-    Buffer buffer{inputs[n].base, {request.dtype, sizes.size() > 1, false}, {}, false};
+    Buffer buffer{inputs[n].base, {request.inputs[n], sizes.size() > 1, false}, {}, false};
     if (sizes.size() > 1) buffer.strides.push_back(inputs[n].row);
     return buffers[v] = buffer;
   }
@@ -207,17 +206,17 @@ LogicalResult LoopWriter::writeRows(RowsOp rows) {
   for (int64_t s : row) each *= s;
   if (row.empty()) {
     // One number a step lies strided; a dense copy is a handful of moves.
-    auto tile = allocate(sizes, request.dtype);
+    auto tile = allocate(sizes, request.inputs[n]);
     if (failed(tile)) return failure();
     copyRows(tile->base, index(1), base, input.step, count, isPartial(rows.getT()) ? last : Value(), row, {});
     buffers[rows.getResult()] = *tile;
     return success();
   }
   if (!isPartial(rows.getT()) && sizes[0] > 1) prefetchRows(base, input.step, sizes[0], each, false);
-  Buffer buffer{base, {request.dtype, true, false}, {input.step}, false};
+  Buffer buffer{base, {request.inputs[n], true, false}, {input.step}, false};
   if (row.size() == 2) buffer.strides.push_back(input.row);
   if (isPartial(rows.getT())) {
-    auto tile = allocate(sizes, request.dtype);
+    auto tile = allocate(sizes, request.inputs[n]);
     if (failed(tile)) return failure();
     Value whole =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, arith::AddIOp::create(b, loc, t, count), steps);
@@ -245,7 +244,7 @@ void LoopWriter::prepareEmit(EmitOp emit) {
       stage->getBlock() != emit->getBlock())
     return;
   Value t = indices.lookup(emit.getT());
-  Buffer buffer{slice(out, arith::MulIOp::create(b, loc, t, outStep)), {request.dtype, true, false}, {outStep}, false};
+  Buffer buffer{slice(out, arith::MulIOp::create(b, loc, t, outStep)), {request.out, true, false}, {outStep}, false};
   emitTargets[stage] = buffer;
 }
 
@@ -261,7 +260,7 @@ LogicalResult LoopWriter::finishEmit(EmitOp emit) {
   b.setInsertionPointToStart(rows.getBody());
   Value i = rows.getInductionVar();
   Buffer to{slice(out, arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, t, i), outStep)),
-            {request.dtype, false, false},
+            {request.out, false, false},
             {},
             false};
   int64_t each = emit.getX().getType().getNumElements() / sizes[0];

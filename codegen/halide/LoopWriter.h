@@ -59,8 +59,7 @@ private:
   KernelOp kernel;
   mlir::Location loc;
   mlir::OpBuilder b;
-  lintel_dtype compute;    ///< what the kernel computes in
-  lintel_dtype stateDtype; ///< of the caller's states
+  lintel_dtype compute; ///< what the kernel computes in
   mlir::func::FuncOp body;
   llvm::SmallVector<Input> inputs;
   llvm::SmallVector<State> states;

@@ -63,14 +63,13 @@ Expected<NpyArray> lintel::fromDoubles(ArrayRef<double> values, ArrayRef<int64_t
   return dtype == LINTEL_F64 ? std::move(array) : array->convertedTo(dtype);
 }
 
-lintel_dtype lintel::inferDtype(const OperatorInfo &op, ArrayRef<NamedArray> inputs) {
+lintel_dtype lintel::inferOutType(const OperatorInfo &op, const NamedTypes &inputs) {
   std::optional<lintel_dtype> half;
   bool allHalf = true;
-  for (const NamedArray &input : inputs) {
-    lintel_dtype dtype = input.array.dtype;
+  for (const auto &[name, dtype] : inputs) {
     if (dtype == LINTEL_F64) return LINTEL_F64;
     for (const ArrayInfo &info : op.inputs) {
-      if (info.name != input.name || info.kind != InputKind::Token) continue;
+      if (info.name != name || info.kind != InputKind::Token) continue;
       allHalf &= dtype != LINTEL_F32 && half.value_or(dtype) == dtype;
       half = dtype;
     }
@@ -246,14 +245,20 @@ private:
                                  name.c_str(), name.c_str());
       result.dimensions.emplace_back(name, it->second.value);
     }
-    result.dtype = request.dtype ? *request.dtype : inferDtype(op, request.inputs);
-    auto take = [&](ArrayRef<ArrayInfo> infos, std::vector<NamedArray> &arrays, lintel_dtype dtype, auto add) -> Error {
+    if (Error e = checkTypes(&op, request.types)) return std::move(e);
+    TypeRequest types;
+    for (const NamedArray &input : request.inputs)
+      types.named.emplace_back(input.name, request.types.of(input.name).value_or(input.array.dtype));
+    types.common = request.types.of("out").value_or(inferOutType(op, types.named));
+    result.types = bindTypes(op, types);
+    auto take = [&](ArrayRef<ArrayInfo> infos, std::vector<NamedArray> &arrays, auto typeOf, auto add) -> Error {
       for (const ArrayInfo &info : infos) {
         auto it = llvm::find_if(arrays, [&](const NamedArray &a) { return a.name == info.name; });
         if (it == arrays.end()) {
           add(std::nullopt);
           continue;
         }
+        lintel_dtype dtype = typeOf(info);
         if (it->array.dtype == dtype) {
           add(std::move(it->array));
           continue;
@@ -264,11 +269,13 @@ private:
       }
       return Error::success();
     };
-    if (Error e = take(op.inputs, request.inputs, result.dtype,
-                       [&](std::optional<NpyArray> a) { result.inputs.push_back(std::move(*a)); }))
+    if (Error e = take(
+            op.inputs, request.inputs, [&](const ArrayInfo &info) { return result.types.of(info.name); },
+            [&](std::optional<NpyArray> a) { result.inputs.push_back(std::move(*a)); }))
       return std::move(e);
-    if (Error e = take(op.states, request.initial, stateDtype(result.dtype),
-                       [&](std::optional<NpyArray> a) { result.initial.push_back(std::move(a)); }))
+    if (Error e = take(
+            op.states, request.initial, [&](const ArrayInfo &) { return result.types.state(op); },
+            [&](std::optional<NpyArray> a) { result.initial.push_back(std::move(a)); }))
       return std::move(e);
     return std::move(result);
   }

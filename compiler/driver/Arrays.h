@@ -6,9 +6,8 @@
 #ifndef LINTEL_COMPILER_DRIVER_ARRAYS_H
 #define LINTEL_COMPILER_DRIVER_ARRAYS_H
 
+#include "compiler/driver/ElementTypes.h"
 #include "compiler/driver/Npy.h"
-#include "compiler/driver/SpecFile.h"
-#include <optional>
 
 namespace lintel {
 
@@ -20,8 +19,8 @@ struct NamedArray {
 struct ArraysRequest {
   std::vector<NamedArray> inputs;
   std::vector<NamedArray> initial;
-  Dimensions dimensions;             // given by the user; must agree with the arrays
-  std::optional<lintel_dtype> dtype; // else inferDtype()
+  Dimensions dimensions; // given by the user; must agree with the arrays
+  TypeRequest types;     // what it says nothing of: an input stays as it is, the output is inferOutType()
   std::optional<std::vector<int64_t>> lengths;
   int64_t position = 0; // of every sequence's first step
 };
@@ -30,9 +29,9 @@ struct ArraysRequest {
 struct BoundArrays {
   int64_t batch = 0, steps = 0, heads = 0;
   Dimensions dimensions; // every name of the operator, in its order
-  lintel_dtype dtype = LINTEL_F32;
-  std::vector<NpyArray> inputs;                 // in the operator's order, of `dtype`
-  std::vector<std::optional<NpyArray>> initial; // in the operator's order, of stateDtype()
+  ElementTypes types;
+  std::vector<NpyArray> inputs;                 // in the operator's order, of their type
+  std::vector<std::optional<NpyArray>> initial; // in the operator's order, of types.state()
   std::optional<std::vector<int64_t>> lengths;
   int64_t position = 0;
 
@@ -47,11 +46,9 @@ struct RunResult {
   std::vector<NpyArray> states; // after the last step, in the operator's order
 };
 
-/// f64 for an f64 operator, else f32: a state is never rounded to half.
-inline lintel_dtype stateDtype(lintel_dtype dtype) { return dtype == LINTEL_F64 ? LINTEL_F64 : LINTEL_F32; }
-
-/// f64 if any input is f64; a half type if all token inputs are of it; else f32.
-lintel_dtype inferDtype(const OperatorInfo &op, llvm::ArrayRef<NamedArray> inputs);
+/// Of the output, from those of the inputs: f64 if any input is f64; a half type if all token inputs are of it; else
+/// f32.
+lintel_dtype inferOutType(const OperatorInfo &op, const NamedTypes &inputs);
 
 /// Errors name the arrays that do not fit and what was expected: unknown, missing or repeated names, ranks,
 /// contradictory sizes, heads that do not divide, lengths that do not add up.

@@ -15,7 +15,7 @@ static double since(Clock::time_point start) { return std::chrono::duration<doub
 static Expected<BoundArrays> firstHead(const OperatorInfo &op, const BoundArrays &arrays, int64_t steps) {
   BoundArrays result;
   result.batch = 1, result.steps = steps, result.heads = 1;
-  result.dimensions = arrays.dimensions, result.dtype = arrays.dtype;
+  result.dimensions = arrays.dimensions, result.types = arrays.types;
   for (auto [info, array] : llvm::zip_equal(op.inputs, arrays.inputs)) {
     SmallVector<int64_t, 5> shape = array.shape;
     int64_t inner = 1, outer = info.kind == InputKind::Token ? 3 : info.kind == InputKind::Head ? 1 : 0;
@@ -108,7 +108,7 @@ Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const 
   if (!jit) return jit.takeError();
   result.compileSeconds = since(start);
   const VariantDescription &variant = compiled->description.variants.front();
-  result.name = op.name, result.dtype = dtypeName(options.dtype), result.form = variant.form;
+  result.name = op.name, result.dtype = options.types.text(), result.form = variant.form;
   result.target = variant.target, result.schedule = variant.schedule, result.machine = machineName();
   result.batch = request.batch, result.steps = request.steps, result.heads = request.heads;
   result.chunk = variant.chunk, result.dimensions = options.dimensions, result.threads = request.threads;
@@ -120,7 +120,7 @@ Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const 
   for (SpecOp spec : (*forms)->getOps<SpecOp>()) uses = inputUses(spec);
   RandomRequest shape;
   shape.batch = request.batch, shape.steps = request.steps, shape.heads = request.heads, shape.groups = request.groups;
-  shape.dimensions = options.dimensions, shape.dtype = options.dtype;
+  shape.dimensions = options.dimensions, shape.types = options.types;
   auto arrays = randomArrays(op, uses, shape);
   if (!arrays) return arrays.takeError();
   ExecuteOptions execute;
@@ -154,7 +154,7 @@ Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const 
   for (int64_t n : innerShape(op.out, options.dimensions)) dv *= static_cast<double>(n);
   result.tokensHeads = count / result.seconds;
   result.gflops = 4 * dk * dv * result.tokensHeads * 1e-9;
-  result.limit = measurePeakFlops(options.dtype) * request.threads * 1e-9;
+  result.limit = measurePeakFlops(options.types.state(op)) * request.threads * 1e-9;
   return std::move(result);
 }
 

@@ -11,7 +11,7 @@ namespace lintel {
 
 struct BenchmarkRequest {
   int64_t batch = 1, steps = 1024, heads = 8, groups = 0;
-  CompileOptions compile; // dimensions, dtype, form, target
+  CompileOptions compile; // dimensions, types, form, target
   int threads = 1;
   Progress *progress = nullptr;
 };

@@ -65,24 +65,28 @@ public:
     if (options.arrays) {
       auto forms = deriveForms(file, op, options.arrays->dimensions);
       if (!forms) return forms.takeError();
-      if (Error e = checkAt(**forms, options.arrays->dimensions, options.arrays->dtype, true)) return std::move(e);
+      if (Error e = checkAt(**forms, options.arrays->dimensions, options.arrays->types, Depth::Full))
+        return std::move(e);
       return std::move(report);
     }
     struct Plan {
-      lintel_dtype dtype;
+      ElementTypes types;
       ArrayRef<int64_t> sizes;
-      bool full;
+      Depth depth;
     };
-    std::vector<Plan> plans = {{LINTEL_F32, evenSizes, true},
-                               {LINTEL_F32, oddSizes, true},
-                               {LINTEL_F64, oddSizes, false},
-                               {LINTEL_F16, evenSizes, false},
-                               {LINTEL_BF16, oddSizes, false}};
-    if (options.dtype) plans = {{*options.dtype, evenSizes, true}, {*options.dtype, oddSizes, true}};
+    std::vector<Plan> plans = {{LINTEL_F32, evenSizes, Depth::Full},  {LINTEL_F32, oddSizes, Depth::Full},
+                               {LINTEL_F64, oddSizes, Depth::Some},   {LINTEL_F16, evenSizes, Depth::Some},
+                               {LINTEL_BF16, oddSizes, Depth::Some},  {halfActivations(), evenSizes, Depth::Least},
+                               {everyOther(), oddSizes, Depth::Least}};
+    if (!options.types.empty()) {
+      if (Error e = checkTypes(&op, options.types)) return std::move(e);
+      ElementTypes types = bindTypes(op, options.types);
+      plans = {{types, evenSizes, Depth::Full}, {types, oddSizes, Depth::Full}};
+    }
     bool fixed = llvm::all_of(op.dimensions, [&](const std::string &name) { return given(name) > 0; });
     std::string done;
     for (const Plan &plan : plans) {
-      if (fixed && plan.sizes.data() == oddSizes && plan.full) continue; // the same again
+      if (fixed && plan.sizes.data() == oddSizes && plan.depth == Depth::Full) continue; // the same again
       Dimensions dimensions = choose(plan.sizes);
       auto forms = deriveForms(file, op, dimensions);
       if (!forms) {
@@ -93,12 +97,32 @@ public:
         if (!forms) return forms.takeError();
         report.notes.push_back("checked at " + dimensionText(dimensions) + ", as smaller sizes do not fit: " + why);
       }
-      if (Error e = checkAt(**forms, dimensions, plan.dtype, plan.full)) return std::move(e);
+      if (Error e = checkAt(**forms, dimensions, plan.types, plan.depth)) return std::move(e);
     }
     return std::move(report);
   }
 
 private:
+  /// How much is tried at some sizes and types.
+  enum class Depth { Least, Some, Full };
+
+  /// As models have them: vectors of tokens in bf16, gates and all else, and the output, in f32.
+  ElementTypes halfActivations() const {
+    TypeRequest request{LINTEL_BF16, {{"out", LINTEL_F32}}};
+    for (const ArrayInfo &input : op.inputs)
+      if (input.kind != InputKind::Token || input.dims.empty()) request.named.emplace_back(input.name, LINTEL_F32);
+    return bindTypes(op, request);
+  }
+
+  /// No two neighbours of one type.
+  ElementTypes everyOther() const {
+    constexpr lintel_dtype cycle[] = {LINTEL_F16, LINTEL_F32, LINTEL_BF16};
+    TypeRequest request{LINTEL_F16, {}};
+    for (auto [i, input] : llvm::enumerate(op.inputs)) request.named.emplace_back(input.name, cycle[i % 3]);
+    request.named.emplace_back("out", cycle[op.inputs.size() % 3]);
+    return bindTypes(op, request);
+  }
+
   int64_t given(StringRef name) const {
     for (const auto &[known, value] : options.dimensions)
       if (known == name) return value;
@@ -112,10 +136,11 @@ private:
     return result;
   }
 
-  std::vector<Case> cases(const Dimensions &dimensions, lintel_dtype dtype, ArrayRef<InputUse> uses, bool full) const {
+  std::vector<Case> cases(const Dimensions &dimensions, const ElementTypes &types, ArrayRef<InputUse> uses,
+                          Depth depth) const {
     std::vector<Case> result;
     RandomRequest base;
-    base.dimensions = dimensions, base.dtype = dtype;
+    base.dimensions = dimensions, base.types = types;
     auto add = [&](std::string name, int64_t batch, int64_t steps, int64_t heads, Hardness hardness = Hardness::Usual,
                    bool initial = false, int64_t groups = 0) -> Case & {
       RandomRequest shape = base;
@@ -129,7 +154,8 @@ private:
       return result.back();
     };
     add("usual", 2, 67, 2);
-    if (full) {
+    if (depth == Depth::Least) return result;
+    if (depth == Depth::Full) {
       for (int64_t steps : {0, 1, 3, 5, 15, 17, 63, 65, 131})
         add("usual", 1, steps, 1, Hardness::Usual, steps % 4 == 1);
       add("usual", 0, 5, 2);
@@ -154,7 +180,7 @@ private:
     return PreparedCase{from.name, std::move(*arrays), std::move(*reference)};
   }
 
-  Error checkAt(mlir::ModuleOp forms, const Dimensions &dimensions, lintel_dtype dtype, bool full) {
+  Error checkAt(mlir::ModuleOp forms, const Dimensions &dimensions, const ElementTypes &types, Depth depth) {
     mlir::Operation *spec = nullptr;
     std::vector<FormRequest> requests;
     for (mlir::Operation &form : *forms.getBody()) {
@@ -165,17 +191,18 @@ private:
       // 7 divides none of the lengths but 63.
       else
         for (int64_t chunk : {7, 16, 1, 4, 64})
-          if (full || chunk == 7 || chunk == 16) requests.push_back({name.str(), chunk});
+          if (depth == Depth::Full || chunk == 7 || (chunk == 16 && depth == Depth::Some))
+            requests.push_back({name.str(), chunk});
     }
     if (requests.empty())
       return createStringError("operator '%s' has no %s form", op.name.c_str(), options.form.c_str());
     auto precision = spec->getAttrOfType<mlir::StringAttr>("precision");
-    roundsStates = op.splits() && dtype != LINTEL_F64 && precision && precision.getValue() == "f64";
+    roundsStates = op.splits() && types.state(op) != LINTEL_F64 && precision && precision.getValue() == "f64";
     const char *const rounded = "states are carried in f64 and handed over in f32: a split sequence is compared within "
                                 "the bound and not bit by bit";
     if (roundsStates && !is_contained(report.notes, rounded)) report.notes.push_back(rounded);
     SmallVector<InputUse> uses = inputUses(mlir::cast<SpecOp>(spec));
-    where = std::string(dtypeName(dtype)) + (dimensions.empty() ? "" : " ") + dimensionText(dimensions);
+    where = types.text() + (dimensions.empty() ? "" : " ") + dimensionText(dimensions);
     phase("interpreting");
     std::vector<PreparedCase> prepared;
     if (options.arrays) {
@@ -187,9 +214,9 @@ private:
       auto reference = makeReference(interpretedForm(forms), op, *arrays);
       if (!reference) return reference.takeError();
       prepared.push_back({"given arrays", std::move(*arrays), std::move(*reference)});
-      return checkVariants(requests, dimensions, dtype, prepared, nullptr);
+      return checkVariants(requests, dimensions, types, prepared, nullptr);
     }
-    std::vector<Case> all = cases(dimensions, dtype, uses, full);
+    std::vector<Case> all = cases(dimensions, types, uses, depth);
     for (const Case &from : all) {
       auto one = prepare(spec, from, uses);
       if (!one) return one.takeError();
@@ -197,21 +224,21 @@ private:
       count(prepared.size(), all.size(), "cases");
     }
     std::optional<PreparedCase> split;
-    if (op.splits()) {
+    if (op.splits() && depth != Depth::Least) {
       RandomRequest shape;
-      shape.steps = full ? 34 : 18, shape.heads = 2, shape.dimensions = dimensions, shape.dtype = dtype;
+      shape.steps = depth == Depth::Full ? 34 : 18, shape.heads = 2, shape.dimensions = dimensions, shape.types = types;
       shape.initial = true, shape.seed = options.seed;
       auto one = prepare(spec, {"split", shape}, uses);
       if (!one) return one.takeError();
       split = std::move(*one);
     }
-    return checkVariants(requests, dimensions, dtype, prepared, split ? &*split : nullptr);
+    return checkVariants(requests, dimensions, types, prepared, split ? &*split : nullptr);
   }
 
-  Error checkVariants(ArrayRef<FormRequest> requests, const Dimensions &dimensions, lintel_dtype dtype,
+  Error checkVariants(ArrayRef<FormRequest> requests, const Dimensions &dimensions, const ElementTypes &types,
                       ArrayRef<PreparedCase> prepared, const PreparedCase *split) {
     CompileOptions compile;
-    compile.dimensions = dimensions, compile.dtype = dtype, compile.targets = {options.target};
+    compile.dimensions = dimensions, compile.types = types, compile.targets = {options.target};
     compile.cache = options.cache;
     // Where the row of this kernel is not asked for, or failed, others are checked without their single steps.
     std::unique_ptr<JitKernel> stepper;
@@ -223,8 +250,9 @@ private:
     }
     for (const FormRequest &request : requests) {
       CheckRow row;
-      row.dtype = dtype, row.form = request.form, row.chunk = std::max<int64_t>(request.chunk, 1);
+      row.dtype = types.common, row.form = request.form, row.chunk = std::max<int64_t>(request.chunk, 1);
       row.dimensions = dimensionText(dimensions);
+      for (const auto &[array, type] : types.named) row.dimensions += " " + array + "=" + dtypeName(type);
       compile.variants = {request};
       RowRecorder record(row);
       std::string name = request.chunk ? request.form + " " + std::to_string(request.chunk) : request.form;
@@ -277,7 +305,7 @@ private:
                                   ArrayRef<int64_t> ends) {
     ExecuteOptions execute;
     execute.poison = true;
-    auto out = NpyArray::create(whole.dtype, outShape(op, whole));
+    auto out = NpyArray::create(whole.types.out(), outShape(op, whole));
     if (!out) return out.takeError();
     char *at = out->dataAs<char>(); // the batch is one, so the pieces follow each other
     std::vector<NpyArray> states;

@@ -9,9 +9,9 @@
 namespace lintel {
 
 struct CheckOptions {
-  Dimensions dimensions;             // given by the user; the others vary
-  std::optional<lintel_dtype> dtype; // only this one
-  std::string form;                  // only this one; empty: all
+  Dimensions dimensions; // given by the user; the others vary
+  TypeRequest types;     // only these, if any
+  std::string form;      // only this one; empty: all
   std::string target = "native";
   uint64_t seed = 1;
   std::string cache = {};              // folder of compiled operators; empty: none
@@ -22,7 +22,8 @@ struct CheckOptions {
 /// One variant over all its cases.
 struct CheckRow {
   lintel_dtype dtype;
-  std::string form, dimensions;
+  std::string form;
+  std::string dimensions; // and what has another type: "dk=7 dv=5 g=f32"
   int64_t chunk = 0;
   unsigned cases = 0;
   Difference worst;                  // of all cases: the failure if there is one, else the largest error

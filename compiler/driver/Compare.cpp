@@ -74,8 +74,8 @@ Expected<Reference> lintel::makeReference(mlir::Operation *op, const OperatorInf
   if (!exact) return exact.takeError();
   result.exact = std::move(*exact);
   auto each = [&](const RunResult &run, auto use) {
-    use(0, run.out, arrays.dtype);
-    for (auto [s, state] : llvm::enumerate(run.states)) use(s + 1, state, stateDtype(arrays.dtype));
+    use(0, run.out, arrays.types.out());
+    for (auto [s, state] : llvm::enumerate(run.states)) use(s + 1, state, arrays.types.state(info));
   };
   std::vector<std::vector<double>> wiggle(1 + info.states.size());
   each(result.exact, [&](size_t i, const NpyArray &a, lintel_dtype) { wiggle[i].assign(a.elements(), 0); });
@@ -95,7 +95,7 @@ Expected<Reference> lintel::makeReference(mlir::Operation *op, const OperatorInf
       }
     });
   }
-  double eps = roundoff(stateDtype(arrays.dtype));
+  double eps = roundoff(arrays.types.state(info));
   double walk = 8 * eps * std::sqrt(static_cast<double>(arrays.steps) + 1);
   each(result.exact, [&](size_t i, const NpyArray &a, lintel_dtype dtype) {
     ArrayRef<double> values(a.dataAs<double>(), static_cast<size_t>(a.elements()));

@@ -91,10 +91,15 @@ Expected<OwnedModule> lintel::buildKernel(const SpecFile &file, const OperatorIn
   return std::move(*module);
 }
 
-std::string lintel::specHash(const OperatorInfo &op, const Dimensions &dimensions, lintel_dtype dtype) {
+std::string lintel::specHash(const OperatorInfo &op, const Dimensions &dimensions, const ElementTypes &types) {
   std::string text = SpecFile::canonicalText(op) + "\n";
   for (const auto &[name, value] : dimensions) text += name + "=" + std::to_string(value) + "\n";
-  text += dtypeName(dtype);
+  if (types.named.empty()) text += dtypeName(types.common);
+  else {
+    // However the combination was written.
+    for (const ArrayInfo &input : op.inputs) text += std::string(dtypeName(types.of(input.name))) + " ";
+    text += dtypeName(types.out());
+  }
   auto digest = SHA256::hash(ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return toHex(digest, /*LowerCase=*/true);
 }
@@ -111,9 +116,10 @@ static ParameterDescription describe(const ArrayInfo &info, lintel_kind kind, li
 static KernelDescription describe(const OperatorInfo &op, const CompileOptions &options) {
   KernelDescription result;
   result.name = op.name;
-  result.symbol = kernelSymbol(op.name, options.dimensions, options.dtype);
-  result.specHash = specHash(op, options.dimensions, options.dtype);
-  result.dtype = options.dtype;
+  const ElementTypes &types = options.types;
+  result.symbol = kernelSymbol(op.name, options.dimensions, types.common, types.named);
+  result.specHash = specHash(op, options.dimensions, types);
+  result.dtype = types.common;
   result.causal = !op.bidirectional;
   result.attends = op.attends;
   result.dimensions = options.dimensions;
@@ -121,11 +127,11 @@ static KernelDescription describe(const OperatorInfo &op, const CompileOptions &
     lintel_kind kind = input.kind == InputKind::Token  ? LINTEL_TOKEN
                        : input.kind == InputKind::Head ? LINTEL_HEAD
                                                        : LINTEL_SHARED;
-    result.inputs.push_back(describe(input, kind, options.dtype, options.dimensions));
+    result.inputs.push_back(describe(input, kind, types.of(input.name), options.dimensions));
   }
   for (const ArrayInfo &state : op.states)
-    result.states.push_back(describe(state, LINTEL_STATE, stateDtype(options.dtype), options.dimensions));
-  result.out = describe(op.out, LINTEL_OUT, options.dtype, options.dimensions);
+    result.states.push_back(describe(state, LINTEL_STATE, types.state(op), options.dimensions));
+  result.out = describe(op.out, LINTEL_OUT, types.out(), options.dimensions);
   return result;
 }
 
@@ -134,11 +140,13 @@ static Expected<KernelOp> onlyKernel(mlir::ModuleOp module) {
   return createStringError("the pipeline left no kernel");
 }
 
-static Expected<LoopsResult> lowerKernel(KernelOp kernel, const FormRequest &form, lintel_dtype dtype,
-                                         const CpuTarget &target, const std::string &entry) {
+static Expected<LoopsResult> lowerKernel(KernelOp kernel, const OperatorInfo &op, const ElementTypes &types,
+                                         const FormRequest &form, const CpuTarget &target, const std::string &entry) {
   DiagnosticCollector diagnostics(*kernel.getContext());
   LoopsRequest request;
-  request.kernel = kernel, request.dtype = dtype, request.target = target, request.entry = entry;
+  request.kernel = kernel, request.target = target, request.entry = entry;
+  for (const ArrayInfo &input : op.inputs) request.inputs.push_back(types.of(input.name));
+  request.state = types.state(op), request.out = types.out();
   request.schedule = form.schedule, request.scheduleName = form.scheduleName;
   auto result = lowerKernelToLoops(request);
   if (failed(result)) return diagnostics.takeError("the kernel could not be lowered to loops");
@@ -204,7 +212,7 @@ static Expected<CompiledOperator> compileAnew(const SpecFile &file, const Operat
       std::string entry = variantSymbol(result.description.symbol, form, chunk, target.name);
       if (llvm::any_of(result.description.variants, [&](const VariantDescription &v) { return v.symbol == entry; }))
         continue; // two requests that come to the same
-      auto loops = lowerKernel(*kernel, requests[i], options.dtype, target, entry);
+      auto loops = lowerKernel(*kernel, op, options.types, requests[i], target, entry);
       if (!loops) return loops.takeError();
       VariantDescription variant;
       variant.form = form, variant.chunk = chunk, variant.target = target.name, variant.features = target.abiFeatures;
@@ -272,9 +280,9 @@ Expected<std::string> lintel::emitLevel(const SpecFile &file, const OperatorInfo
     if (!module) return module.takeError();
     auto kernel = onlyKernel(**module);
     if (!kernel) return kernel.takeError();
-    std::string symbol = kernelSymbol(op.name, options.dimensions, options.dtype);
+    std::string symbol = kernelSymbol(op.name, options.dimensions, options.types.common, options.types.named);
     int64_t chunk = kernel->getForm() == "recurrent" ? 1 : static_cast<int64_t>(kernel->getChunk());
-    auto loops = lowerKernel(*kernel, options.form, options.dtype, targets->front(),
+    auto loops = lowerKernel(*kernel, op, options.types, options.form, targets->front(),
                              variantSymbol(symbol, kernel->getForm().str(), chunk, targets->front().name));
     if (!loops) return loops.takeError();
     return level == Level::Halide ? loops->halide : printed(*loops->loops);

@@ -6,7 +6,7 @@
 
 #include "codegen/cpu/Jit.h"
 #include "codegen/emit/KernelDescription.h"
-#include "compiler/driver/SpecFile.h"
+#include "compiler/driver/ElementTypes.h"
 #include <optional>
 
 namespace lintel {
@@ -20,7 +20,7 @@ struct FormRequest {
 
 struct CompileOptions {
   Dimensions dimensions; // every name of the operator (bindDimensions)
-  lintel_dtype dtype = LINTEL_F32;
+  ElementTypes types;
   FormRequest form;
   /// Beside the form chosen, the recurrent one where it differs, for decoding a step at a time.
   bool decode = true;
@@ -74,8 +74,8 @@ llvm::Error writeArtifacts(llvm::ArrayRef<CompiledOperator> compiled, llvm::Stri
 /// An error that lists the known targets if one is unknown, or if they are of two architectures.
 llvm::Error checkTargets(llvm::ArrayRef<std::string> names);
 
-/// Hexadecimal SHA-256 of the canonical text, the dimensions and the dtype.
-std::string specHash(const OperatorInfo &op, const Dimensions &dimensions, lintel_dtype dtype);
+/// Hexadecimal SHA-256 of the canonical text, the dimensions and the types.
+std::string specHash(const OperatorInfo &op, const Dimensions &dimensions, const ElementTypes &types);
 
 } // namespace lintel
 

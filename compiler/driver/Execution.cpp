@@ -52,11 +52,11 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
   std::unique_ptr<PreparedCall> self(new PreparedCall);
   lintel_error error;
   for (const NpyArray &input : arrays.inputs) self->inputs.push_back(view(input));
-  auto out = NpyArray::create(arrays.dtype, outShape(op, arrays));
+  auto out = NpyArray::create(arrays.types.out(), outShape(op, arrays));
   if (!out) return out.takeError();
   self->result.out = std::move(*out);
   for (unsigned s = 0; s < op.states.size(); ++s) {
-    auto state = NpyArray::create(stateDtype(arrays.dtype), stateShape(op, s, arrays));
+    auto state = NpyArray::create(arrays.types.state(op), stateShape(op, s, arrays));
     if (!state) return state.takeError();
     self->result.states.push_back(std::move(*state));
     self->statesIn.push_back(arrays.initial[s] ? view(*arrays.initial[s]) : lintel_array{});

@@ -66,8 +66,9 @@ std::optional<std::string> KernelCache::key(const OperatorInfo &op, const Compil
   if (folder.empty() || processIdentity().empty()) return std::nullopt;
   std::string text;
   raw_string_ostream os(text);
-  os << processIdentity() << specHash(op, options.dimensions, options.dtype) << "\nsteps " << options.steps
-     << " decode " << options.decode << "\n";
+  // The types as they are written: the symbol follows them.
+  os << processIdentity() << specHash(op, options.dimensions, options.types) << "\n"
+     << options.types.text() << "\nsteps " << options.steps << " decode " << options.decode << "\n";
   std::vector<FormRequest> requests = options.variants;
   if (requests.empty()) requests.push_back(options.form);
   os << (options.variants.empty() ? "form" : "variants") << "\n";

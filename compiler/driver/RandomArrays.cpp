@@ -102,7 +102,7 @@ Expected<BoundArrays> lintel::randomArrays(const OperatorInfo &op, ArrayRef<Inpu
                                            const RandomRequest &request) {
   BoundArrays result;
   result.batch = request.batch, result.steps = request.steps, result.heads = request.heads;
-  result.dimensions = request.dimensions, result.dtype = request.dtype;
+  result.dimensions = request.dimensions, result.types = request.types;
   result.lengths = request.lengths;
   Random random(request.seed);
   bool first = true;
@@ -124,7 +124,7 @@ Expected<BoundArrays> lintel::randomArrays(const OperatorInfo &op, ArrayRef<Inpu
     int64_t row = 1;
     for (int64_t n : inner) row *= n;
     shape.append(inner);
-    auto array = make(shape, row, info, use, request.dtype);
+    auto array = make(shape, row, info, use, request.types.of(info.name));
     if (!array) return array.takeError();
     result.inputs.push_back(std::move(*array));
   }
@@ -137,7 +137,7 @@ Expected<BoundArrays> lintel::randomArrays(const OperatorInfo &op, ArrayRef<Inpu
     if (!array) return array.takeError();
     for (double &x : MutableArrayRef(array->dataAs<double>(), static_cast<size_t>(array->elements())))
       x = 0.1 + random.uniform();
-    auto converted = array->convertedTo(stateDtype(request.dtype));
+    auto converted = array->convertedTo(request.types.state(op));
     if (!converted) return converted.takeError();
     result.initial[s] = std::move(*converted);
   }
@@ -156,7 +156,7 @@ Expected<BoundArrays> lintel::cutArrays(const OperatorInfo &op, const BoundArray
                                         std::vector<NpyArray> states) {
   BoundArrays result;
   result.batch = arrays.batch, result.steps = end - begin, result.heads = arrays.heads;
-  result.dimensions = arrays.dimensions, result.dtype = arrays.dtype;
+  result.dimensions = arrays.dimensions, result.types = arrays.types;
   result.position = arrays.position + begin;
   for (auto [info, array] : llvm::zip_equal(op.inputs, arrays.inputs)) {
     if (info.kind != InputKind::Token) {

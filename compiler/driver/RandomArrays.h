@@ -33,7 +33,7 @@ struct RandomRequest {
   int64_t batch = 1, steps = 0, heads = 1;
   int64_t groups = 0; // heads of every token input but the first; 0: as many as heads
   Dimensions dimensions;
-  lintel_dtype dtype = LINTEL_F32;
+  ElementTypes types;
   Hardness hardness = Hardness::Usual;
   bool initial = false;                        // random initial states
   std::optional<std::vector<int64_t>> lengths; // of packed sequences

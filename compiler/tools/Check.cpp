@@ -15,8 +15,10 @@ class Check : public Subcommand {
 public:
   Check()
       : Subcommand("check", "compare every form, split and thread count with the interpreter"), spec(*this),
-        dtypeName("dtype", cl::desc("check this element type alone: f32, f64, f16 or bf16"), cl::value_desc("TYPE"),
-                  cl::sub(sub), cl::cat(category)),
+        dtypes("dtype",
+               cl::desc(
+                   "check these types alone: f32, f64, f16 or bf16 for all arrays, NAME=TYPE for one input or for out"),
+               cl::value_desc("[NAME=]TYPE"), cl::CommaSeparated, cl::sub(sub), cl::cat(category)),
         form("form", cl::desc("check this form alone: recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
              cl::sub(sub), cl::cat(category)),
         target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
@@ -35,9 +37,9 @@ public:
     auto dims = parseDimensions(spec.dims);
     if (!dims) return dims.takeError();
     options.dimensions = *dims;
-    auto dtype = parseDtype(dtypeName);
-    if (!dtype) return dtype.takeError();
-    options.dtype = *dtype;
+    auto types = parseTypes(dtypes);
+    if (!types) return types.takeError();
+    options.types = std::move(*types);
     if (form.getNumOccurrences() && !is_contained({"recurrent", "chunkwise", "parallel"}, StringRef(form)))
       return createStringError("expected a form of recurrent, chunkwise or parallel, found '%s'", form.c_str());
     options.form = form;
@@ -70,11 +72,11 @@ public:
 private:
   Expected<BoundArrays> readInputs(const OperatorInfo &op, const CheckOptions &options) {
     ArraysRequest request;
-    request.dimensions = options.dimensions, request.dtype = options.dtype;
-    auto in = readArrays("in", inputs, options.dtype);
+    request.dimensions = options.dimensions, request.types = options.types;
+    auto in = readArrays("in", inputs, options.types);
     if (!in) return in.takeError();
     request.inputs = std::move(*in);
-    auto before = readArrays("initial", initial, options.dtype);
+    auto before = readArrays("initial", initial, options.types);
     if (!before) return before.takeError();
     request.initial = std::move(*before);
     return bindArrays(op, std::move(request));
@@ -88,8 +90,8 @@ private:
     options.progress = &progress;
     auto report = checkOperator(file, op, options, [&](const CheckRow &row) {
       progress.clear();
-      outs() << formatv("  {0,-5} {1,-24} {2,-10} {3,5} {4,6} {5,9} {6,9}  {7}\n", dtypeText(row.dtype), row.dimensions,
-                        row.form, row.chunk, row.cases, formatv("{0:e1}", row.worst.error).str(),
+      outs() << formatv("  {0,-5} {1,-24} {2,-10} {3,5} {4,6} {5,9} {6,9}  {7}\n", ElementTypes(row.dtype).text(),
+                        row.dimensions, row.form, row.chunk, row.cases, formatv("{0:e1}", row.worst.error).str(),
                         formatv("{0:e1}", row.worst.bound).str(), row.failures.empty() ? "ok" : "FAIL");
       for (const std::string &failure : row.failures) outs() << "        " << failure << "\n";
       outs().flush();
@@ -105,8 +107,8 @@ private:
   }
 
   SpecOptions spec;
-  cl::opt<std::string> dtypeName, form, target;
-  cl::list<std::string> inputs, initial;
+  cl::opt<std::string> form, target;
+  cl::list<std::string> dtypes, inputs, initial;
   cl::opt<unsigned long long> seed;
 };
 

@@ -31,8 +31,8 @@ public:
 
   Expected<int> run() override {
     if (Error e = code.check()) return std::move(e);
-    auto dtype = code.dtype();
-    if (!dtype) return dtype.takeError();
+    auto types = code.types();
+    if (!types) return types.takeError();
     auto given = parseDimensions(spec.dims);
     if (!given) return given.takeError();
     std::optional<Level> level;
@@ -46,7 +46,6 @@ public:
       return createStringError("expected -o DIR for the artifacts, or --emit LEVEL for one level, found neither");
     }
     CompileOptions options;
-    options.dtype = dtype->value_or(LINTEL_F32);
     auto request = code.request();
     if (!request) return request.takeError();
     options.form = *request;
@@ -61,14 +60,22 @@ public:
     auto operators = spec.select(**file);
     if (!operators) return operators.takeError();
     if (Error e = checkNames(**file, *operators, *given)) return std::move(e);
+    if (Error e = checkTypes(*operators, *types)) return std::move(e);
+    Given all{std::move(*given), std::move(*types)};
     Error done =
-        level ? emitText(**file, *operators, *given, options, *level) : emitFolder(**file, *operators, *given, options);
+        level ? emitText(**file, *operators, all, options, *level) : emitFolder(**file, *operators, all, options);
     if (done) return std::move(done);
     return Success;
   }
 
 private:
   std::string form() const { return code.form; }
+
+  /// What is said of all operators of the file.
+  struct Given {
+    Dimensions dimensions;
+    TypeRequest types;
+  };
 
   /// A dimension may belong to some of the operators only, but to none is a mistake.
   Error checkNames(const SpecFile &file, ArrayRef<const OperatorInfo *> operators, const Dimensions &given) {
@@ -82,9 +89,10 @@ private:
     return Error::success();
   }
 
-  static Error bind(const OperatorInfo &op, const Dimensions &given, CompileOptions &options) {
+  static Error bind(const OperatorInfo &op, const Given &given, CompileOptions &options) {
+    options.types = bindTypes(op, given.types);
     Dimensions mine;
-    for (const auto &entry : given)
+    for (const auto &entry : given.dimensions)
       if (is_contained(op.dimensions, entry.first)) mine.push_back(entry);
     auto bound = bindDimensions(op, mine);
     if (!bound) return bound.takeError();
@@ -92,7 +100,7 @@ private:
     return Error::success();
   }
 
-  Error emitText(const SpecFile &file, ArrayRef<const OperatorInfo *> operators, const Dimensions &given,
+  Error emitText(const SpecFile &file, ArrayRef<const OperatorInfo *> operators, const Given &given,
                  CompileOptions &options, Level level) {
     if (level == Level::Object && operators.size() > 1)
       return createStringError("expected one operator for an object, found %zu; choose one by --op NAME",
@@ -121,7 +129,7 @@ private:
     return outputs.commit();
   }
 
-  Error emitFolder(const SpecFile &file, ArrayRef<const OperatorInfo *> operators, const Dimensions &given,
+  Error emitFolder(const SpecFile &file, ArrayRef<const OperatorInfo *> operators, const Given &given,
                    CompileOptions &options) {
     // All are compiled before the first is written: a folder holds all of them or none.
     ProgressLine progress;

@@ -41,8 +41,8 @@ public:
 
   Expected<int> run() override {
     if (Error e = code.check()) return std::move(e);
-    auto dtype = code.dtype();
-    if (!dtype) return dtype.takeError();
+    auto types = code.types();
+    if (!types) return types.takeError();
     if (Error e = checkThreads(threads)) return std::move(e);
     if (Error e = checkTargets({target})) return std::move(e);
     auto file = spec.open();
@@ -50,7 +50,7 @@ public:
     auto op = (*file)->find(spec.op);
     if (!op) return op.takeError();
     ArraysRequest request;
-    request.dtype = *dtype;
+    request.types = std::move(*types);
     if (Error e = fill(request)) return std::move(e);
     auto arrays = bindArrays(**op, std::move(request));
     if (!arrays) return arrays.takeError();
@@ -59,7 +59,7 @@ public:
     if (!finals) return finals.takeError();
     auto result = compute(**file, **op, *arrays);
     if (!result) return result.takeError();
-    if (Error e = write(outputs, *finals, *arrays, *result)) return std::move(e);
+    if (Error e = write(outputs, **op, *finals, *arrays, *result)) return std::move(e);
     return Success;
   }
 
@@ -74,10 +74,10 @@ private:
       if (!list) return list.takeError();
       request.lengths = std::move(*list);
     }
-    auto in = readArrays("in", inputs, request.dtype);
+    auto in = readArrays("in", inputs, request.types);
     if (!in) return in.takeError();
     request.inputs = std::move(*in);
-    auto before = readArrays("initial", initial, request.dtype);
+    auto before = readArrays("initial", initial, request.types);
     if (!before) return before.takeError();
     request.initial = std::move(*before);
     return Error::success();
@@ -121,7 +121,7 @@ private:
     progress.phase("compiling " + op.name);
     CompileOptions options;
     options.dimensions = arrays.dimensions;
-    options.dtype = arrays.dtype;
+    options.types = arrays.types;
     auto request = code.request();
     if (!request) return request.takeError();
     options.form = *request;
@@ -139,16 +139,17 @@ private:
     return executeKernel((*kernel)->kernel(), op, arrays, execute);
   }
 
-  Error write(Outputs &outputs, ArrayRef<std::string> finals, const BoundArrays &arrays, const RunResult &result) {
+  Error write(Outputs &outputs, const OperatorInfo &op, ArrayRef<std::string> finals, const BoundArrays &arrays,
+              const RunResult &result) {
     auto put = [&](StringRef path, const NpyArray &array, lintel_dtype dtype) -> Error {
       if (path.empty()) return Error::success();
       auto converted = array.convertedTo(dtype);
       if (!converted) return converted.takeError();
       return outputs.write(path, *converted);
     };
-    if (Error e = put(out, result.out, arrays.dtype)) return e;
+    if (Error e = put(out, result.out, arrays.types.out())) return e;
     for (auto [path, state] : llvm::zip_equal(finals, result.states))
-      if (Error e = put(path, state, stateDtype(arrays.dtype))) return e;
+      if (Error e = put(path, state, arrays.types.state(op))) return e;
     return outputs.commit();
   }
 

@@ -1,5 +1,4 @@
 #include "compiler/tools/Tool.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Threading.h"
@@ -22,8 +21,9 @@ Expected<std::unique_ptr<SpecFile>> SpecOptions::open() const {
 }
 
 CodeOptions::CodeOptions(Subcommand &c)
-    : dtypeName("dtype", cl::desc("element type: f32, f64, f16 or bf16"), cl::value_desc("TYPE"), cl::sub(c.sub),
-                cl::cat(c.category)),
+    : dtypes("dtype",
+             cl::desc("f32, f64, f16 or bf16 for all arrays, NAME=TYPE for one input or for out; may be repeated"),
+             cl::value_desc("[NAME=]TYPE"), cl::CommaSeparated, cl::sub(c.sub), cl::cat(c.category)),
       form("form", cl::desc("auto (default), recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
            cl::init("auto"), cl::sub(c.sub), cl::cat(c.category)),
       schedule("schedule", cl::desc("a .sched file: how the stages of the form are computed"), cl::value_desc("FILE"),
@@ -42,26 +42,6 @@ Expected<std::vector<const OperatorInfo *>> SpecOptions::select(const SpecFile &
   result.push_back(*found);
   return std::move(result);
 }
-
-Expected<std::optional<lintel_dtype>> tools::parseDtype(StringRef text) {
-  using Optional = std::optional<lintel_dtype>;
-  if (text.empty()) return Optional();
-  auto found = StringSwitch<Optional>(text)
-                   .Case("f64", LINTEL_F64)
-                   .Case("f32", LINTEL_F32)
-                   .Case("f16", LINTEL_F16)
-                   .Case("bf16", LINTEL_BF16)
-                   .Default(std::nullopt);
-  if (found) return found;
-  return createStringError("expected a dtype of f64, f32, f16 or bf16, found '%s'", text.str().c_str());
-}
-
-const char *tools::dtypeText(lintel_dtype dtype) {
-  static const char *const names[] = {"f64", "f32", "f16", "bf16"};
-  return names[dtype];
-}
-
-Expected<std::optional<lintel_dtype>> CodeOptions::dtype() const { return parseDtype(dtypeName); }
 
 Error CodeOptions::check() const {
   if (!is_contained({"auto", "recurrent", "chunkwise", "parallel"}, StringRef(form)))
@@ -103,13 +83,13 @@ Expected<std::pair<std::string, std::string>> tools::parseAssignment(StringRef o
 }
 
 Expected<std::vector<NamedArray>> tools::readArrays(StringRef option, ArrayRef<std::string> texts,
-                                                    std::optional<lintel_dtype> dtype) {
+                                                    const TypeRequest &types) {
   std::vector<NamedArray> result;
   for (const std::string &text : texts) {
     auto assignment = parseAssignment(option, text);
     if (!assignment) return assignment.takeError();
     NpyReadOptions options;
-    options.uint16IsBf16 = dtype == LINTEL_BF16;
+    options.uint16IsBf16 = types.of(assignment->first) == LINTEL_BF16;
     auto array = readNpy(assignment->second, options);
     if (!array) return array.takeError();
     result.push_back({assignment->first, std::move(*array)});

@@ -49,20 +49,17 @@ struct SpecOptions {
 /// --dtype, --form, --chunk and --schedule.
 struct CodeOptions {
   explicit CodeOptions(Subcommand &command);
-  llvm::cl::opt<std::string> dtypeName, form, schedule;
+  llvm::cl::list<std::string> dtypes;
+  llvm::cl::opt<std::string> form, schedule;
   llvm::cl::opt<long long> chunk;
 
   /// Nothing where the option is not given.
-  llvm::Expected<std::optional<lintel_dtype>> dtype() const;
+  llvm::Expected<TypeRequest> types() const { return parseTypes(dtypes); }
   /// Checks --form and --chunk.
   llvm::Error check() const;
   /// What they ask for; reads the schedule.
   llvm::Expected<FormRequest> request() const;
 };
-
-/// Nothing for an empty text.
-llvm::Expected<std::optional<lintel_dtype>> parseDtype(llvm::StringRef text);
-const char *dtypeText(lintel_dtype dtype);
 
 /// The folder that LINTEL_CACHE names, for compiled operators; empty: they are not kept.
 std::string cacheFolder();
@@ -72,9 +69,9 @@ llvm::Error checkThreads(long long threads);
 
 /// "NAME=FILE"
 llvm::Expected<std::pair<std::string, std::string>> parseAssignment(llvm::StringRef option, llvm::StringRef text);
-/// The arrays of "NAME=FILE" texts. '<u2' counts as bfloat16 where that is the dtype asked for.
+/// The arrays of "NAME=FILE" texts. '<u2' counts as bfloat16 where that is the dtype asked for by `types`.
 llvm::Expected<std::vector<NamedArray>> readArrays(llvm::StringRef option, llvm::ArrayRef<std::string> texts,
-                                                   std::optional<lintel_dtype> dtype);
+                                                   const TypeRequest &types);
 /// "1,2,3"; nothing between the commas is an error, an empty text is an empty list.
 llvm::Expected<std::vector<int64_t>> parseList(llvm::StringRef option, llvm::StringRef text);
 

@@ -36,8 +36,7 @@ int main(int argc, char **argv) {
   constexpr const char *about =
       "Lintel compiles linear attention operators.\n\n"
       "run, compile and check keep what they compile in the folder that the environment variable LINTEL_CACHE names.\n";
-  if (!cl::ParseCommandLineOptions(argc, argv, about, &errs()))
-    return BadInput;
+  if (!cl::ParseCommandLineOptions(argc, argv, about, &errs())) return BadInput;
   for (auto &command : commands) {
     if (!command->sub) continue;
     auto status = command->run();

@@ -53,9 +53,9 @@ static std::vector<FormRequest> formsIn(mlir::ModuleOp forms, ArrayRef<int64_t> 
 }
 
 const Kernel &lintel::test::compiledText(const std::string &name, const std::string &source, Dimensions dimensions,
-                                         lintel_dtype dtype, std::vector<FormRequest> variants) {
+                                         ElementTypes types, std::vector<FormRequest> variants) {
   static std::map<std::string, Kernel> kernels;
-  std::string key = source + "\n" + std::to_string(dtype);
+  std::string key = source + "\n" + types.text();
   for (const auto &[dim, value] : dimensions) key += " " + dim + "=" + std::to_string(value);
   for (const FormRequest &variant : variants) key += ", " + test::text(variant) + variant.schedule;
   auto [place, fresh] = kernels.try_emplace(key);
@@ -64,7 +64,7 @@ const Kernel &lintel::test::compiledText(const std::string &name, const std::str
   kernel.specFile = cantFail(SpecFile::parse(source, name + ".attn"));
   kernel.info = cantFail(kernel.specFile->find(""));
   kernel.options.dimensions = std::move(dimensions);
-  kernel.options.dtype = dtype;
+  kernel.options.types = std::move(types);
   kernel.options.cache = sys::Process::GetEnv("LINTEL_CACHE").value_or("");
   kernel.forms = cantFail(deriveForms(*kernel.specFile, *kernel.info, kernel.options.dimensions));
   kernel.options.variants = variants.empty() ? formsIn(*kernel.forms, {4, 16}, {4}) : std::move(variants);
@@ -81,9 +81,9 @@ static std::string exampleText(const std::string &name) {
   return (*buffer)->getBuffer().str();
 }
 
-const Kernel &lintel::test::compiled(const std::string &name, Dimensions dimensions, lintel_dtype dtype,
+const Kernel &lintel::test::compiled(const std::string &name, Dimensions dimensions, ElementTypes types,
                                      std::vector<FormRequest> variants) {
-  return compiledText(name, exampleText(name), std::move(dimensions), dtype, std::move(variants));
+  return compiledText(name, exampleText(name), std::move(dimensions), std::move(types), std::move(variants));
 }
 
 std::vector<FormRequest> lintel::test::allForms(const std::string &name, const Dimensions &dimensions,
@@ -96,12 +96,13 @@ std::vector<FormRequest> lintel::test::allForms(const std::string &name, const D
 BoundArrays Kernel::arrays(std::vector<NamedArray> inputs, std::vector<NamedArray> initial) const {
   ArraysRequest request;
   request.inputs = std::move(inputs), request.initial = std::move(initial);
-  request.dimensions = options.dimensions, request.dtype = options.dtype;
+  request.dimensions = options.dimensions;
+  request.types.common = options.types.common, request.types.named = options.types.named;
   return cantFail(bindArrays(*info, std::move(request)));
 }
 
 BoundArrays Kernel::random(RandomRequest request) const {
-  request.dimensions = options.dimensions, request.dtype = options.dtype;
+  request.dimensions = options.dimensions, request.types = options.types;
   SpecOp spec = bound;
   return cantFail(randomArrays(*info, inputUses(spec), request));
 }
@@ -122,10 +123,10 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
   for (const auto &state : arrays.initial) statesIn.push_back(state ? guard(*state, true) : lintel_array{});
   firstWritten = memory.size();
   for (unsigned s = 0; s < info->states.size(); ++s) {
-    result.states.push_back(cantFail(NpyArray::create(stateDtype(arrays.dtype), stateShape(*info, s, arrays))));
+    result.states.push_back(cantFail(NpyArray::create(arrays.types.state(*info), stateShape(*info, s, arrays))));
     statesOut.push_back(guard(result.states.back(), false));
   }
-  result.out = cantFail(NpyArray::create(arrays.dtype, outShape(*info, arrays)));
+  result.out = cantFail(NpyArray::create(arrays.types.out(), outShape(*info, arrays)));
   lintel_array out = guard(result.out, false);
   lintel_call call{};
   call.kernel = kernel();

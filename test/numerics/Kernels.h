@@ -45,7 +45,8 @@ public:
   SpecOp spec() const { return bound; } // with its dimensions
   const lintel_kernel *kernel() const { return jit->kernel(); }
   const Dimensions &dimensions() const { return options.dimensions; }
-  lintel_dtype dtype() const { return options.dtype; }
+  const ElementTypes &types() const { return options.types; }
+  lintel_dtype dtype() const { return options.types.common; }
   const std::vector<FormRequest> &variants() const { return options.variants; }
   const SpecFile &file() const { return *specFile; }
 
@@ -58,7 +59,7 @@ public:
   Reference reference(const BoundArrays &arrays) const;
 
 private:
-  friend const Kernel &compiledText(const std::string &, const std::string &, Dimensions, lintel_dtype,
+  friend const Kernel &compiledText(const std::string &, const std::string &, Dimensions, ElementTypes,
                                     std::vector<FormRequest>);
   std::unique_ptr<SpecFile> specFile;
   const OperatorInfo *info = nullptr;
@@ -71,9 +72,9 @@ private:
 /// An operator given as text. No variants: every form there is, chunkwise at 4 and 16, parallel at 4 (its code takes
 /// longest to compile; every_spec has it at 16).
 const Kernel &compiledText(const std::string &name, const std::string &text, Dimensions dimensions,
-                           lintel_dtype dtype = LINTEL_F32, std::vector<FormRequest> variants = {});
+                           ElementTypes types = {}, std::vector<FormRequest> variants = {});
 /// The same for examples/specs/NAME.attn.
-const Kernel &compiled(const std::string &name, Dimensions dimensions, lintel_dtype dtype = LINTEL_F32,
+const Kernel &compiled(const std::string &name, Dimensions dimensions, ElementTypes types = {},
                        std::vector<FormRequest> variants = {});
 /// Every form there is, those in chunks at these sizes.
 std::vector<FormRequest> allForms(const std::string &name, const Dimensions &dimensions, std::vector<int64_t> chunks);

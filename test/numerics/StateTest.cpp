@@ -157,7 +157,7 @@ TEST(State, EmptySequencesInAPack) {
     request.initial = list(filled("S", {4, 1, 1, 1}, {10, 20, 30, 40}));
     if (normalized) request.initial.push_back(filled("z", {4, 1, 1}, {1, 3, 5, 7}));
     request.lengths = std::vector<int64_t>{0, 3, 0, 1};
-    request.dtype = LINTEL_F32;
+    request.types.common = LINTEL_F32;
     BoundArrays arrays = llvm::cantFail(bindArrays(kernel.op(), std::move(request)));
     for (const FormRequest &variant : kernel.variants())
       for (int threads : {1, 3}) {

@@ -24,7 +24,7 @@ TEST_F(Arrays, InfersAxesAndDimensions) {
   EXPECT_EQ(bound->steps, 3);
   EXPECT_EQ(bound->heads, 4);
   EXPECT_EQ(bound->dimensions, (Dimensions{{"dk", 8}, {"dv", 5}}));
-  EXPECT_EQ(bound->dtype, LINTEL_F32);
+  EXPECT_EQ(bound->types.text(), "f32");
   EXPECT_EQ(outShape(op, *bound), (llvm::SmallVector<int64_t, 5>{2, 3, 4, 5}));
   EXPECT_EQ(stateShape(op, 0, *bound), (llvm::SmallVector<int64_t, 5>{2, 4, 8, 5}));
 }
@@ -103,18 +103,62 @@ TEST_F(Arrays, LengthsAddUp) {
 }
 
 TEST_F(Arrays, DtypeFollowsTheInputs) {
-  auto typed = [&](lintel_dtype q, lintel_dtype k, lintel_dtype v) {
+  auto typed = [&](lintel_dtype q, lintel_dtype k, lintel_dtype v, TypeRequest types = {}) {
     ArraysRequest r =
         request(NamedArray{"q", array({1, 1, 1, 2}, {1}, q)}, NamedArray{"k", array({1, 1, 1, 2}, {1}, k)},
                 NamedArray{"v", array({1, 1, 1, 2}, {1}, v)});
-    return llvm::cantFail(bindArrays(op, std::move(r))).dtype;
+    r.initial.push_back({"S", array({1, 1, 2, 2}, {1}, LINTEL_F16)});
+    r.types = std::move(types);
+    BoundArrays bound = llvm::cantFail(bindArrays(op, std::move(r)));
+    for (auto [info, array] : llvm::zip_equal(op.inputs, bound.inputs))
+      EXPECT_EQ(array.dtype, bound.types.of(info.name)) << info.name;
+    EXPECT_EQ(bound.initial[0]->dtype, bound.types.state(op));
+    return bound.types.text();
   };
-  EXPECT_EQ(typed(LINTEL_F32, LINTEL_F32, LINTEL_F32), LINTEL_F32);
-  EXPECT_EQ(typed(LINTEL_F32, LINTEL_F64, LINTEL_F16), LINTEL_F64);
-  EXPECT_EQ(typed(LINTEL_F16, LINTEL_F16, LINTEL_F16), LINTEL_F16);
-  EXPECT_EQ(typed(LINTEL_BF16, LINTEL_BF16, LINTEL_BF16), LINTEL_BF16);
-  EXPECT_EQ(typed(LINTEL_BF16, LINTEL_F16, LINTEL_F16), LINTEL_F32);
-  EXPECT_EQ(typed(LINTEL_F16, LINTEL_F32, LINTEL_F16), LINTEL_F32);
+  EXPECT_EQ(typed(LINTEL_F32, LINTEL_F32, LINTEL_F32), "f32");
+  EXPECT_EQ(typed(LINTEL_F16, LINTEL_F16, LINTEL_F16), "f16");
+  EXPECT_EQ(typed(LINTEL_BF16, LINTEL_BF16, LINTEL_BF16), "bf16");
+  // The first is the output's.
+  EXPECT_EQ(typed(LINTEL_F32, LINTEL_F64, LINTEL_F16), "f64 q=f32 v=f16");
+  EXPECT_EQ(typed(LINTEL_BF16, LINTEL_F16, LINTEL_F16), "f32 q=bf16 k=f16 v=f16");
+  EXPECT_EQ(typed(LINTEL_F16, LINTEL_F32, LINTEL_F16), "f32 q=f16 v=f16");
+  // What is asked for comes before what is found.
+  EXPECT_EQ(typed(LINTEL_F16, LINTEL_F32, LINTEL_F64, {LINTEL_BF16, {}}), "bf16");
+  EXPECT_EQ(typed(LINTEL_F16, LINTEL_F32, LINTEL_F64, {LINTEL_BF16, {{"k", LINTEL_F64}}}), "bf16 k=f64");
+  EXPECT_EQ(typed(LINTEL_F16, LINTEL_F16, LINTEL_F16, {std::nullopt, {{"out", LINTEL_F32}}}), "f32 q=f16 k=f16 v=f16");
+  EXPECT_EQ(typed(LINTEL_F64, LINTEL_F16, LINTEL_F16, {std::nullopt, {{"q", LINTEL_F16}}}), "f16");
+}
+
+TEST_F(Arrays, StatesFollowTheWidestType) {
+  EXPECT_EQ(ElementTypes(LINTEL_BF16).state(op), LINTEL_F32);
+  EXPECT_EQ(ElementTypes(LINTEL_F64).state(op), LINTEL_F64);
+  EXPECT_EQ(ElementTypes(LINTEL_F32, {{"out", LINTEL_F64}}).state(op), LINTEL_F64);
+  EXPECT_EQ(ElementTypes(LINTEL_F16, {{"k", LINTEL_F64}}).state(op), LINTEL_F64);
+  ElementTypes none(LINTEL_F64);
+  for (const char *name : {"q", "k", "v", "out"}) none.named.emplace_back(name, LINTEL_F16);
+  EXPECT_EQ(none.state(op), LINTEL_F32);
+}
+
+TEST_F(Arrays, TypesAsText) {
+  auto types = [&](std::vector<std::string> texts) -> std::string {
+    auto request = parseTypes(texts);
+    if (!request) return llvm::toString(request.takeError());
+    if (auto e = checkTypes(&op, *request)) return llvm::toString(std::move(e));
+    return bindTypes(op, *request).text();
+  };
+  EXPECT_EQ(types({}), "f32");
+  EXPECT_EQ(types({"bf16"}), "bf16");
+  // The operator's order, whatever the user's.
+  EXPECT_EQ(types({"out=f32", "k=f16", "bf16", "q=f64"}), "bf16 q=f64 k=f16 out=f32");
+  EXPECT_EQ(types({"f16", "k=f16"}), "f16");
+  EXPECT_EQ(types({"f8"}), "expected a dtype of f64, f32, f16 or bf16, found 'f8'");
+  EXPECT_EQ(types({"q="}), "expected a dtype of f64, f32, f16 or bf16, found ''");
+  EXPECT_EQ(types({"=f32"}), "expected a dtype as TYPE or NAME=TYPE, found '=f32'");
+  EXPECT_EQ(types({"f32", "f32"}), "expected one dtype for all arrays, found 'f32' after another");
+  EXPECT_EQ(types({"q=f32", "q=f16"}), "expected one dtype for 'q', found 'q=f16' after another");
+  EXPECT_EQ(types({"g=f32"}), "expected an input or output (q, k, v, out) for --dtype, found 'g'");
+  EXPECT_EQ(types({"S=f64"}), "expected an input or output for --dtype, found the state 'S'; states are f64 where an "
+                              "input or output is, else f32");
 }
 
 TEST_F(Arrays, DimensionsThatNoArrayGives) {

@@ -15,17 +15,19 @@ const char *const decayText = "attention decayed {\n token q[dk], k[dk], v[dv], 
 struct Compiled {
   std::unique_ptr<SpecFile> file;
   Dimensions dimensions;
+  ElementTypes types;
   CompiledOperator code;
   std::unique_ptr<JitKernel> jit;
   const OperatorInfo &op() const { return file->operators().front(); }
 };
 
-Compiled compile(const char *text, Dimensions dimensions, lintel_dtype dtype, FormRequest form = {}) {
+Compiled compile(const char *text, Dimensions dimensions, ElementTypes types, FormRequest form = {}) {
   Compiled result;
   result.file = spec(text);
   result.dimensions = dimensions;
   CompileOptions options;
-  options.dimensions = dimensions, options.dtype = dtype, options.form = form;
+  options.dimensions = dimensions, options.types = types, options.form = form;
+  result.types = types;
   options.decode = form.form == "auto";
   result.code = llvm::cantFail(compileOperator(*result.file, result.op(), options));
   result.jit = llvm::cantFail(loadOperator(result.code));
@@ -33,7 +35,7 @@ Compiled compile(const char *text, Dimensions dimensions, lintel_dtype dtype, Fo
 }
 
 void expectRight(const Compiled &c, RandomRequest shape, std::optional<std::vector<int64_t>> lengths = std::nullopt) {
-  shape.dimensions = c.dimensions, shape.dtype = c.code.description.dtype;
+  shape.dimensions = c.dimensions, shape.types = c.types;
   shape.lengths = lengths;
   BoundArrays arrays = llvm::cantFail(randomArrays(c.op(), inputUses(c.op().spec), shape));
   Reference reference = llvm::cantFail(makeReference(c.op().spec, c.op(), arrays));
@@ -78,16 +80,43 @@ TEST(Compilation, ArtifactsHoldTheChosenFormAndOneForDecoding) {
   EXPECT_EQ(one.code.description.variants.size(), 1u);
 }
 
+TEST(Compilation, EveryArrayHasItsType) {
+  ElementTypes types(LINTEL_BF16, {{"g", LINTEL_F32}, {"out", LINTEL_F16}});
+  Compiled c = compile(decayText, {{"dk", 6}, {"dv", 5}}, types);
+  const lintel_kernel *kernel = c.jit->kernel();
+  EXPECT_EQ(c.code.description.symbol, "lintel_decayed_dk6_dv5_bf16_g_f32_out_f16");
+  EXPECT_EQ(kernel->dtype, LINTEL_BF16);
+  EXPECT_EQ(kernel->inputs[2].dtype, LINTEL_BF16);
+  EXPECT_EQ(kernel->inputs[3].dtype, LINTEL_F32);
+  EXPECT_EQ(kernel->states[0].dtype, LINTEL_F32);
+  EXPECT_EQ(kernel->out->dtype, LINTEL_F16);
+  expectRight(c, shape(2, 37, 4, 2, true));
+  // The check names the array, both types.
+  RandomRequest wrong = shape(1, 3, 2);
+  wrong.dimensions = c.dimensions, wrong.types = LINTEL_BF16;
+  BoundArrays arrays = llvm::cantFail(randomArrays(c.op(), inputUses(c.op().spec), wrong));
+  EXPECT_EQ(messageOf(executeKernel(kernel, c.op(), arrays, {})), "input 'g': expected f32 elements, found bf16");
+  wrong.types = types, wrong.types.named.pop_back();
+  arrays = llvm::cantFail(randomArrays(c.op(), inputUses(c.op().spec), wrong));
+  EXPECT_EQ(messageOf(executeKernel(kernel, c.op(), arrays, {})), "output 'out': expected f16 elements, found bf16");
+}
+
 TEST(Compilation, HashesTellSpecsDimensionsAndTypesApart) {
   auto file = spec(decayText), same = spec("// again\n" + std::string(decayText)), other = spec(identityText);
   Dimensions small{{"dk", 4}, {"dv", 4}}, large{{"dk", 4}, {"dv", 8}};
-  auto hash = [](const std::unique_ptr<SpecFile> &f, const Dimensions &d, lintel_dtype t) {
+  auto hash = [](const std::unique_ptr<SpecFile> &f, const Dimensions &d, const ElementTypes &t) {
     return specHash(f->operators().front(), d, t);
   };
   EXPECT_EQ(hash(file, small, LINTEL_F32), hash(same, small, LINTEL_F32));
   EXPECT_NE(hash(file, small, LINTEL_F32), hash(other, small, LINTEL_F32));
   EXPECT_NE(hash(file, small, LINTEL_F32), hash(file, large, LINTEL_F32));
   EXPECT_NE(hash(file, small, LINTEL_F32), hash(file, small, LINTEL_F64));
+  // A combination is the same however it is written.
+  ElementTypes mixed(LINTEL_BF16, {{"g", LINTEL_F32}}), another(LINTEL_BF16, {{"q", LINTEL_F32}});
+  ElementTypes again(LINTEL_F32, {{"q", LINTEL_BF16}, {"k", LINTEL_BF16}, {"v", LINTEL_BF16}, {"out", LINTEL_BF16}});
+  EXPECT_EQ(hash(file, small, mixed), hash(file, small, again));
+  EXPECT_NE(hash(file, small, mixed), hash(file, small, another));
+  EXPECT_NE(hash(file, small, mixed), hash(file, small, LINTEL_BF16));
 }
 
 TEST(Compilation, RefusalsSayWhy) {

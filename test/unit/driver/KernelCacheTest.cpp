@@ -75,7 +75,11 @@ TEST_F(KernelCacheTest, KeyHoldsEveryOption) {
     options = before;
   };
   with([](CompileOptions &o) { o.dimensions[0].second = 4; });
-  with([](CompileOptions &o) { o.dtype = LINTEL_F64; });
+  with([](CompileOptions &o) { o.types = LINTEL_F64; });
+  with([](CompileOptions &o) { o.types.named = {{"k", LINTEL_F16}}; });
+  with([](CompileOptions &o) { o.types.named = {{"out", LINTEL_F16}}; });
+  // The same combination otherwise written has another symbol.
+  with([](CompileOptions &o) { o.types = {LINTEL_F16, {{"q", LINTEL_F32}, {"v", LINTEL_F32}, {"out", LINTEL_F32}}}; });
   with([](CompileOptions &o) { o.variants[0].form = "chunkwise"; });
   with([](CompileOptions &o) { o.variants[0].chunk = 8; });
   with([](CompileOptions &o) { o.variants[0].schedule = "a: "; });

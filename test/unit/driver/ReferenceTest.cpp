@@ -114,7 +114,7 @@ TEST(Reference, ExponentsChangeNothingOfUsualSize) {
     ++carrying;
     RandomRequest request;
     request.batch = 2, request.steps = 23, request.heads = 2, request.dimensions = two.dimensions;
-    request.dtype = LINTEL_F64;
+    request.types = LINTEL_F64;
     for (bool initial : {false, true}) {
       request.initial = initial && two.op().splits();
       BoundArrays arrays = llvm::cantFail(randomArrays(two.op(), inputUses(two.op().spec), request));

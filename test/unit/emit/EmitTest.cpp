@@ -121,6 +121,19 @@ protected:
 
 const char *include = "-I" LINTEL_SOURCE_DIR "/runtime/include";
 
+TEST(KernelSymbols, TellTypesApart) {
+  auto symbol = [](const char *name, lintel_dtype dtype, std::vector<std::pair<std::string, lintel_dtype>> others) {
+    return kernelSymbol(name, {{"dk", 4}}, dtype, others);
+  };
+  EXPECT_EQ(symbol("gla", LINTEL_BF16, {}), "lintel_gla_dk4_bf16");
+  EXPECT_EQ(symbol("gla", LINTEL_BF16, {{"g", LINTEL_F32}, {"out", LINTEL_F16}}), "lintel_gla_dk4_bf16_g_f32_out_f16");
+  // A name that could be read in two ways brings a hash.
+  std::string one = symbol("gla", LINTEL_F32, {{"a_f16_b", LINTEL_BF16}}),
+              two = symbol("gla", LINTEL_F32, {{"a", LINTEL_F16}, {"b", LINTEL_BF16}});
+  EXPECT_EQ(two, "lintel_gla_dk4_f32_a_f16_b_bf16");
+  EXPECT_EQ(one.find(two + "_h"), 0u) << one;
+}
+
 TEST_F(Emit, LinksIntoCAndCxxPrograms) {
   // Two operators, and one of them at two sizes, in one program.
   for (auto [name, n] : {std::pair("scale", 4), {"scale", 8}, {"other_scale", 4}}) {
