@@ -139,3 +139,19 @@ function(lintel_fuzz_test name)
   set_property(GLOBAL APPEND PROPERTY LINTEL_FUZZ_TARGETS ${name})
   set_property(GLOBAL APPEND_STRING PROPERTY LINTEL_FUZZ_LIST "${name}|${ARG_MAX_LEN}|${ARG_DICT}|${seeds}\n")
 endfunction()
+
+# lintel_spec_fuzz(NAME SOURCES a.cpp ... LINK lib ... COUNT n)
+# A fuzzer that is a plain program (test/fuzz/spec_fuzz.cpp): `make test` runs COUNT random specs of a fixed seed, `make
+# fuzz` as many as there is time for, of a seed of the day.
+function(lintel_spec_fuzz name)
+  cmake_parse_arguments(ARG "" "COUNT" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} lintel_warnings lintel_mlir)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/fuzz/bin)
+  set(work ${PROJECT_BINARY_DIR}/test/fuzz/${name})
+  file(MAKE_DIRECTORY ${work})
+  lintel_test(NAME fuzz.${name} WORKING_DIRECTORY ${work}
+              COMMAND ${name} --seed=1 --count=${ARG_COUNT} --shrink=60 --out=${work})
+  set_property(GLOBAL APPEND PROPERTY LINTEL_FUZZ_TARGETS ${name})
+  set_property(GLOBAL APPEND_STRING PROPERTY LINTEL_FUZZ_LIST "${name}|specs||\n")
+endfunction()

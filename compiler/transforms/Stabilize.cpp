@@ -100,7 +100,7 @@ private:
     for (int g : group) exponents = std::max(exponents, g + 1);
     SmallVector<Attribute> names(op.getStates().begin(), op.getStates().end());
     SmallVector<int64_t> scales;
-    for (int g : group) scales.push_back(g < 0 ? -1 : numStates + g);
+    for (int g : group) scales.push_back(g < 0 ? -1 : static_cast<int64_t>(numStates) + g);
     for (int g = 0; g < exponents; ++g) {
       names.push_back(builder.getStringAttr(freshName(names)));
       scales.push_back(-1);
