@@ -181,7 +181,7 @@ private:
 
 CompileOptions SpecRunner::compileOptions(const FormRequest &request) const {
   CompileOptions options;
-  options.dtype = plan.dtype, options.variants = {request};
+  options.types = plan.dtype, options.variants = {request};
   for (const std::string &name : op->dimensions)
     for (const auto &dimension : plan.dimensions)
       if (dimension.first == name) options.dimensions.push_back(dimension);
@@ -234,7 +234,7 @@ void SpecRunner::same(const RunResult &want, const RunResult &got, const std::st
 std::optional<RunResult> SpecRunner::inPieces(const lintel_kernel *first, const lintel_kernel *rest,
                                               ArrayRef<int64_t> ends) {
   const BoundArrays &whole = cases[1].arrays;
-  auto out = NpyArray::create(whole.dtype, outShape(*op, whole));
+  auto out = NpyArray::create(whole.types.out(), outShape(*op, whole));
   if (bad(out, "memory")) return std::nullopt;
   char *at = out->dataAs<char>();
   std::vector<NpyArray> states;
@@ -336,7 +336,7 @@ Outcome SpecRunner::run() {
   uses = inputUses(spec);
 
   RandomRequest request;
-  request.dimensions = dimensions, request.dtype = plan.dtype, request.hardness = plan.hardness;
+  request.dimensions = dimensions, request.types = plan.dtype, request.hardness = plan.hardness;
   request.batch = plan.batch, request.steps = plan.steps, request.heads = plan.heads, request.groups = plan.groups;
   request.initial = plan.initial && op->splits(), request.seed = plan.seed;
   auto add = [&](const std::string &name) {
