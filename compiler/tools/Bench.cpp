@@ -20,7 +20,7 @@ public:
               cl::desc("sizes, such as B=1,H=8,T=1024,dk=64,dv=64 (G: heads of all token inputs but the first)"),
               cl::value_desc("NAME=N,..."), cl::sub(sub), cl::cat(category)),
         threads("threads", cl::desc("how many threads to use (default 1)"), cl::value_desc("N"), cl::init(1),
-                cl::sub(sub), cl::cat(category)),
+                threadRange(), cl::sub(sub), cl::cat(category)),
         target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
                cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
         asJson("json", cl::desc("write JSON"), cl::sub(sub), cl::cat(category)) {}
@@ -29,7 +29,6 @@ public:
 
   Expected<int> run() override {
     if (Error e = code.check()) return std::move(e);
-    if (Error e = checkThreads(threads)) return std::move(e);
     if (Error e = checkTargets({target})) return std::move(e);
     auto types = code.types();
     if (!types) return types.takeError();
@@ -90,7 +89,7 @@ private:
   SpecOptions spec;
   CodeOptions code;
   cl::opt<std::string> shape;
-  cl::opt<long long> threads;
+  IntegerOption threads;
   cl::opt<std::string> target;
   cl::opt<bool> asJson;
 };

@@ -27,8 +27,8 @@ public:
                cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
         initial("initial", cl::desc("a state before the first step of these arrays; may be repeated"),
                 cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
-        seed("seed", cl::desc("of the random inputs (default 1)"), cl::value_desc("N"), cl::init(1), cl::sub(sub),
-             cl::cat(category)) {}
+        seed("seed", cl::desc("of the random inputs (default 1)"), cl::value_desc("N"), cl::init(1),
+             range{0, INT64_MAX, "a seed from 0 to 2^63 - 1"}, cl::sub(sub), cl::cat(category)) {}
 
   StringRef example() const override { return "  lintel check retnet.attn\n"; }
 
@@ -44,7 +44,7 @@ public:
       return createStringError("expected a form of recurrent, chunkwise or parallel, found '%s'", form.c_str());
     options.form = form;
     options.target = target;
-    options.seed = seed;
+    options.seed = static_cast<uint64_t>(seed.getValue());
     options.cache = cacheFolder();
     if (Error e = checkTargets({target})) return std::move(e);
     auto file = spec.open();
@@ -109,7 +109,7 @@ private:
   SpecOptions spec;
   cl::opt<std::string> form, target;
   cl::list<std::string> dtypes, inputs, initial;
-  cl::opt<unsigned long long> seed;
+  IntegerOption seed;
 };
 
 } // namespace

@@ -15,14 +15,12 @@ public:
   Explain()
       : Subcommand("explain", "say how an operator's states move, which forms it has, and what they cost"), spec(*this),
         steps("steps", cl::desc("T that costs are given for (default 4096)"), cl::value_desc("T"), cl::init(4096),
-              cl::sub(sub), cl::cat(category)),
+              range{1, 1LL << 40, "1 to 2^40 steps"}, cl::sub(sub), cl::cat(category)),
         asJson("json", cl::desc("write JSON"), cl::sub(sub), cl::cat(category)) {}
 
   StringRef example() const override { return "  lintel explain retnet.attn --dim dk=128 --dim dv=128\n"; }
 
   Expected<int> run() override {
-    if (steps < 1 || steps > (1LL << 40))
-      return createStringError("expected 1 or more steps, found %lld", steps.getValue());
     auto dims = parseDimensions(spec.dims);
     if (!dims) return dims.takeError();
     auto file = spec.open();
@@ -46,7 +44,7 @@ public:
 
 private:
   SpecOptions spec;
-  cl::opt<long long> steps;
+  IntegerOption steps;
   cl::opt<bool> asJson;
 };
 

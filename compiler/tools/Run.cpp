@@ -27,9 +27,9 @@ public:
         lengths("lengths", cl::desc("lengths of sequences packed along the time axis of a batch of one"),
                 cl::value_desc("N,N,..."), cl::sub(sub), cl::cat(category)),
         position("position", cl::desc("position of the first step (default 0)"), cl::value_desc("N"), cl::init(0),
-                 cl::sub(sub), cl::cat(category)),
+                 range{0, 1LL << 53, "a position from 0 to 2^53"}, cl::sub(sub), cl::cat(category)),
         threads("threads", cl::desc("how many threads to use (default: one for each core)"), cl::value_desc("N"),
-                cl::init(defaultThreads()), cl::sub(sub), cl::cat(category)),
+                cl::init(defaultThreads()), threadRange(), cl::sub(sub), cl::cat(category)),
         target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
                cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
         interpret("interpret", cl::desc("run the float64 interpreter, which is slow and exact"), cl::sub(sub),
@@ -43,7 +43,6 @@ public:
     if (Error e = code.check()) return std::move(e);
     auto types = code.types();
     if (!types) return types.takeError();
-    if (Error e = checkThreads(threads)) return std::move(e);
     if (Error e = checkTargets({target})) return std::move(e);
     auto file = spec.open();
     if (!file) return file.takeError();
@@ -157,8 +156,7 @@ private:
   CodeOptions code;
   cl::list<std::string> inputs, initial, final;
   cl::opt<std::string> out, lengths;
-  cl::opt<long long> position;
-  cl::opt<long long> threads;
+  IntegerOption position, threads;
   cl::opt<std::string> target;
   cl::opt<bool> interpret;
 };

@@ -28,8 +28,8 @@ CodeOptions::CodeOptions(Subcommand &c)
            cl::init("auto"), cl::sub(c.sub), cl::cat(c.category)),
       schedule("schedule", cl::desc("a .sched file: how the stages of the form are computed"), cl::value_desc("FILE"),
                cl::sub(c.sub), cl::cat(c.category)),
-      chunk("chunk", cl::desc("steps a chunk; 0 (default) chooses"), cl::value_desc("N"), cl::init(0), cl::sub(c.sub),
-            cl::cat(c.category)) {}
+      chunk("chunk", cl::desc("steps a chunk; 0 (default) chooses"), cl::value_desc("N"), cl::init(0),
+            range{0, 4096, "a chunk of 1 to 4096 steps, or 0 to choose one,"}, cl::sub(c.sub), cl::cat(c.category)) {}
 
 Expected<std::vector<const OperatorInfo *>> SpecOptions::select(const SpecFile &file) const {
   std::vector<const OperatorInfo *> result;
@@ -46,8 +46,6 @@ Expected<std::vector<const OperatorInfo *>> SpecOptions::select(const SpecFile &
 Error CodeOptions::check() const {
   if (!is_contained({"auto", "recurrent", "chunkwise", "parallel"}, StringRef(form)))
     return createStringError("expected a form of auto, recurrent, chunkwise or parallel, found '%s'", form.c_str());
-  if (chunk < 0 || chunk > 4096)
-    return createStringError("expected a chunk of 1 to 4096 steps, or 0 to choose one, found %lld", chunk.getValue());
   return Error::success();
 }
 
@@ -69,11 +67,6 @@ Expected<FormRequest> CodeOptions::request() const {
 std::string tools::cacheFolder() { return sys::Process::GetEnv("LINTEL_CACHE").value_or(""); }
 
 int tools::defaultThreads() { return std::clamp(llvm::get_physical_cores(), 1, 1024); }
-
-Error tools::checkThreads(long long threads) {
-  if (threads >= 1 && threads <= 1024) return Error::success();
-  return createStringError("expected 1 to 1024 threads, found %lld", threads);
-}
 
 Expected<std::pair<std::string, std::string>> tools::parseAssignment(StringRef option, StringRef text) {
   auto [name, file] = text.split('=');

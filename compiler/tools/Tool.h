@@ -34,6 +34,31 @@ std::unique_ptr<Subcommand> makeCheck();
 std::unique_ptr<Subcommand> makeExplain();
 std::unique_ptr<Subcommand> makeBench();
 
+/// What LLVM's parser of command lines would refuse without saying what it expected and found: options that do not
+/// exist, without a value or given twice, and too many or too few SPECs.
+llvm::Error checkArguments(const Subcommand &command, llvm::ArrayRef<const char *> arguments);
+
+/// The value of an option that is an integer, see range().
+class Integer : public llvm::cl::parser<long long> {
+public:
+  using parser::parser;
+  bool parse(llvm::cl::Option &option, llvm::StringRef name, llvm::StringRef text, long long &value);
+  long long low = 0, high = 0;
+  const char *expected = "";
+};
+using IntegerOption = llvm::cl::opt<long long, false, Integer>;
+
+/// A modifier of integer options: `expected` says which values there are, as in "1 to 1024 threads".
+struct range {
+  long long low, high;
+  const char *expected;
+  void apply(IntegerOption &option) const {
+    option.getParser().low = low, option.getParser().high = high, option.getParser().expected = expected;
+  }
+};
+/// Of --threads.
+inline range threadRange() { return {1, 1024, "1 to 1024 threads"}; }
+
 /// SPEC, --op and --dim.
 struct SpecOptions {
   explicit SpecOptions(Subcommand &command);
@@ -51,11 +76,11 @@ struct CodeOptions {
   explicit CodeOptions(Subcommand &command);
   llvm::cl::list<std::string> dtypes;
   llvm::cl::opt<std::string> form, schedule;
-  llvm::cl::opt<long long> chunk;
+  IntegerOption chunk;
 
   /// Nothing where the option is not given.
   llvm::Expected<TypeRequest> types() const { return parseTypes(dtypes); }
-  /// Checks --form and --chunk.
+  /// Checks --form.
   llvm::Error check() const;
   /// What they ask for; reads the schedule.
   llvm::Expected<FormRequest> request() const;
@@ -65,7 +90,6 @@ struct CodeOptions {
 std::string cacheFolder();
 
 int defaultThreads();
-llvm::Error checkThreads(long long threads);
 
 /// "NAME=FILE"
 llvm::Expected<std::pair<std::string, std::string>> parseAssignment(llvm::StringRef option, llvm::StringRef text);

@@ -1,5 +1,6 @@
 // The command `lintel`; each subcommand has a file of its own.
 #include "compiler/tools/Tool.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace llvm;
@@ -33,6 +34,15 @@ int main(int argc, char **argv) {
     if (argc > 1 && command->sub.getName() == argv[1]) examples = ("\nEXAMPLE:\n" + command->example()).str();
   }
   cl::extrahelp help(examples);
+  if (argc > 1 && argv[1][0] != '-') {
+    auto command = llvm::find_if(commands, [&](const auto &c) { return c->sub.getName() == argv[1]; });
+    if (command == commands.end()) {
+      SmallVector<StringRef> names;
+      for (auto &c : commands) names.push_back(c->sub.getName());
+      return report(createStringError(unknownName("a subcommand (" + llvm::join(names, ", ") + ")", argv[1], names)));
+    }
+    if (Error e = checkArguments(**command, ArrayRef(argv, argc).drop_front(2))) return report(std::move(e));
+  }
   constexpr const char *about =
       "Lintel compiles linear attention operators.\n\n"
       "run, compile and check keep what they compile in the folder that the environment variable LINTEL_CACHE names.\n";
