@@ -2,11 +2,13 @@
 # Makes a Debian 12 ready to build Lintel: installs what is missing by apt (as root) and puts Halide, lit and NumPy into
 # a virtual environment. Everything present is left alone, so a second run asks no registry and takes no time.
 # usage: scripts/setup.sh [VENV]       (default build/venv)
+# SETUP_ROOT: a folder to look for files in, in the place of / (test/lit/setup)
 # exit: 0 ready, 2 something is missing and cannot be installed here (it says what)
 set -eu
 cd "$(dirname "$0")/.."
 venv=${1:-build/venv}
 requirements=cmake/requirements.txt
+root=${SETUP_ROOT:-}
 
 # What is looked for (a program or a file), and the package that has it.
 needs="
@@ -30,8 +32,8 @@ file:/etc/ssl/certs/ca-certificates.crt                ca-certificates
 present() {
   case $1 in
     program:*) command -v "${1#program:}" >/dev/null 2>&1 ;;
-    file:*) [ -e "${1#file:}" ] ;;
-    glob:*) compgen -G "${1#glob:}" >/dev/null ;;
+    file:*) [ -e "$root${1#file:}" ] ;;
+    glob:*) compgen -G "$root${1#glob:}" >/dev/null ;;
   esac
 }
 missing_packages() {
@@ -44,7 +46,7 @@ missing_packages() {
 # A Python that can make environments and for which Halide 21 has a wheel (3.9 to 3.13).
 find_python() {
   local candidate
-  for candidate in /usr/bin/python3 python3 python3.13 python3.12 python3.11 python3.10 python3.9; do
+  for candidate in "$root/usr/bin/python3" python3 python3.13 python3.12 python3.11 python3.10 python3.9; do
     if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
       command -v "$candidate"
       return
