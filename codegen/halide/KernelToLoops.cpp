@@ -1,6 +1,7 @@
 #include "codegen/halide/KernelToLoops.h"
 #include "codegen/halide/LoopWriter.h"
 #include "codegen/schedule/AssignSchedule.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace lintel;
@@ -132,7 +133,8 @@ LogicalResult LoopWriter::run() {
 
 FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
   MLIRContext *context = request.kernel->getContext();
-  context->loadDialect<arith::ArithDialect, func::FuncDialect, memref::MemRefDialect, scf::SCFDialect>();
+  context->loadDialect<arith::ArithDialect, func::FuncDialect, memref::MemRefDialect, scf::SCFDialect,
+                       vector::VectorDialect>();
   KernelOp kernel = request.kernel;
   llvm::StringMap<StageSchedule> given;
   if (!request.schedule.empty()) {

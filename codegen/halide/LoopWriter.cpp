@@ -1,5 +1,6 @@
 #include "codegen/halide/LoopWriter.h"
 #include "codegen/halide/StageMemory.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace lintel;
@@ -10,6 +11,8 @@ static constexpr int64_t stackOfGroup = 16 << 10;
 LoopWriter::LoopWriter(const LoopsRequest &request, LoopsResult &result)
     : request(request), result(result), kernel(request.kernel), loc(kernel.getLoc()), b(kernel.getContext()),
       compute(request.state == LINTEL_F64 || isPrecise(kernel) ? LINTEL_F64 : LINTEL_F32) {}
+
+static bool isHalf(lintel_dtype dtype) { return dtype == LINTEL_F16 || dtype == LINTEL_BF16; }
 
 Type LoopWriter::elementType(lintel_dtype dtype) {
   switch (dtype) {
@@ -173,6 +176,41 @@ void LoopWriter::copyRows(Value to, Value toStride, Value from, Value fromStride
   memref::StoreOp::create(b, loc, x, to, arith::AddIOp::create(b, loc, a, e).getResult());
 }
 
+/// The same, dense in `to`, whose type is wider: in vectors, the last of a row over the one before it.
+void LoopWriter::widenRows(const Buffer &to, Value from, const Input &input, Value count, Value clamp,
+                           ArrayRef<int64_t> rowSizes) {
+  OpBuilder::InsertionGuard guard(b);
+  int64_t inner = rowSizes.back(), outer = rowSizes.size() == 2 ? rowSizes[0] : 1;
+  int64_t lanes = std::min<int64_t>(inner, request.target.vectorBits / (compute == LINTEL_F64 ? 64 : 32));
+  auto rows = scf::ForOp::create(b, loc, index(0), count, index(1));
+  b.setInsertionPointToStart(rows.getBody());
+  Value i = rows.getInductionVar(), source = clamp ? arith::MinSIOp::create(b, loc, i, clamp).getResult() : i;
+  Value target = arith::MulIOp::create(b, loc, i, index(outer * inner));
+  source = arith::MulIOp::create(b, loc, source, input.step);
+  if (outer > 1) {
+    auto loop = scf::ForOp::create(b, loc, index(0), index(outer), index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    Value j = loop.getInductionVar();
+    target = arith::AddIOp::create(b, loc, target, arith::MulIOp::create(b, loc, j, index(inner)));
+    source = arith::AddIOp::create(b, loc, source, arith::MulIOp::create(b, loc, j, input.row));
+  }
+  auto narrow = VectorType::get({lanes}, cast<MemRefType>(from.getType()).getElementType());
+  auto wide = VectorType::get({lanes}, elementType(to.layout.dtype));
+  auto move = [&](Value e) {
+    Value x = vector::LoadOp::create(b, loc, narrow, from, arith::AddIOp::create(b, loc, source, e).getResult());
+    x = arith::ExtFOp::create(b, loc, wide, x);
+    vector::StoreOp::create(b, loc, x, to.base, arith::AddIOp::create(b, loc, target, e).getResult());
+  };
+  if (inner <= 16 * lanes) {
+    for (int64_t e = 0; e < inner; e += lanes) move(index(std::min(e, inner - lanes)));
+    return;
+  }
+  auto loop = scf::ForOp::create(b, loc, index(0), index(inner / lanes * lanes), index(lanes));
+  if (inner % lanes) move(index(inner - lanes));
+  b.setInsertionPointToStart(loop.getBody());
+  move(loop.getInductionVar());
+}
+
 /// Whether a chunk at `t` may reach past the end.
 bool LoopWriter::isPartial(Value t) {
   Operation *loop = cast<BlockArgument>(t).getOwner()->getParentOp();
@@ -213,6 +251,14 @@ LogicalResult LoopWriter::writeRows(RowsOp rows) {
     return success();
   }
   if (!isPartial(rows.getT()) && sizes[0] > 1) prefetchRows(base, input.step, sizes[0], each, false);
+  if (isHalf(request.inputs[n])) {
+    // Widened once, and not wherever a sum reads it again.
+    auto tile = allocate(sizes, compute);
+    if (failed(tile)) return failure();
+    widenRows(*tile, base, input, count, isPartial(rows.getT()) ? last : Value(), row);
+    buffers[rows.getResult()] = *tile;
+    return success();
+  }
   Buffer buffer{base, {request.inputs[n], true, false}, {input.step}, false};
   if (row.size() == 2) buffer.strides.push_back(input.row);
   if (isPartial(rows.getT())) {

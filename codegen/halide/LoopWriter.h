@@ -46,6 +46,8 @@ private:
   void copy(const Buffer &to, const Buffer &from, llvm::ArrayRef<int64_t> sizes);
   void copyRows(mlir::Value to, mlir::Value toStride, mlir::Value from, mlir::Value fromStride, mlir::Value count,
                 mlir::Value clamp, llvm::ArrayRef<int64_t> rowSizes, mlir::Value fromRow);
+  void widenRows(const Buffer &to, mlir::Value from, const Input &input, mlir::Value count, mlir::Value clamp,
+                 llvm::ArrayRef<int64_t> rowSizes);
   mlir::Value slice(mlir::Value base, mlir::Value offset);
   mlir::Value index(int64_t x) { return mlir::arith::ConstantIndexOp::create(b, loc, x); }
   mlir::Type elementType(lintel_dtype dtype);

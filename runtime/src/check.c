@@ -1,27 +1,10 @@
 /* Everything that can be wrong with a call is found here, before anything is computed. Order: the kernel, the call's
  * own numbers, each array by itself, the arrays against each other, memory. */
-#include "internal.h"
+#include "check.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { MaxParameters = 1 << 16 };
-
-/* An array of the call together with what the operator says of it. */
-typedef struct subject {
-  const lintel_array *array;
-  const lintel_parameter *parameter;
-  const char *role; /* "input", "initial state", "final state", "output" */
-  int outer;        /* axes before the inner ones */
-  int written;
-} subject;
-
-typedef struct checker {
-  const lintel_call *call;
-  const lintel_kernel *kernel;
-  lintel_error *error;
-  int64_t batch, steps, heads;
-  const char *batchFrom, *headsFrom; /* names of the arrays that set them */
-} checker;
 
 /* ---- The kernel -------------------------------------------------------------------------------------------------- */
 
@@ -70,8 +53,11 @@ int lintel_internal_check_kernel(const lintel_kernel *kernel, lintel_error *erro
 
 /* ---- Names in messages ------------------------------------------------------------------------------------------- */
 
-#define SUBJECT "%s '%.48s'"
-#define NAMED(s) (s)->role, (s)->parameter->name
+const char *lintel_internal_of_sequence(int64_t sequence, char *text, size_t size) {
+  if (sequence < 0) return "";
+  snprintf(text, size, " of sequence %lld", (long long)sequence);
+  return text;
+}
 
 static const char *axisName(const subject *s, int axis) {
   static const char *const token[] = {"batch axis B", "time axis T", "head axis H"};
@@ -118,14 +104,13 @@ static int checkForm(checker *c, const subject *s) {
   return LINTEL_OK;
 }
 
-static int isEmpty(const lintel_array *a) {
+int lintel_internal_is_empty(const lintel_array *a) {
   for (int axis = 0; axis < a->rank; ++axis)
     if (a->shape[axis] == 0) return 1;
   return 0;
 }
 
-/* First and one past the last byte of the array, from its data. False when either does not fit. */
-static int byteRange(const lintel_array *a, int64_t *first, int64_t *end) {
+int lintel_internal_byte_range(const lintel_array *a, int64_t *first, int64_t *end) {
   int64_t low = 0, high = 0, reach, bytes = lintel_dtype_bytes(a->dtype);
   for (int axis = 0; axis < a->rank; ++axis) {
     if (a->shape[axis] <= 1) continue;
@@ -140,7 +125,7 @@ static int byteRange(const lintel_array *a, int64_t *first, int64_t *end) {
   return base >= 0 - (uint64_t)*first && (uint64_t)*end <= (uint64_t)UINTPTR_MAX - base;
 }
 
-static int64_t magnitude(int64_t value) { return value < 0 ? -value : value; }
+int64_t lintel_internal_magnitude(int64_t value) { return value < 0 ? -value : value; }
 
 /* Whether an array that will be written has no two elements in one place. It may say no to a layout whose axes
  * interleave without touching; such a layout has no use here. */
@@ -149,36 +134,41 @@ static int elementsAreDistinct(const lintel_array *a) {
   for (int axis = 0; axis < a->rank; ++axis) {
     if (a->shape[axis] <= 1) continue;
     int at = n++;
-    for (; at > 0 && magnitude(a->stride[order[at - 1]]) > magnitude(a->stride[axis]); --at) order[at] = order[at - 1];
+    for (; at > 0 && lintel_internal_magnitude(a->stride[order[at - 1]]) > lintel_internal_magnitude(a->stride[axis]);
+         --at)
+      order[at] = order[at - 1];
     order[at] = axis;
   }
   int64_t covered = 1;
   for (int i = 0; i < n; ++i) {
-    int64_t stride = magnitude(a->stride[order[i]]);
+    int64_t stride = lintel_internal_magnitude(a->stride[order[i]]);
     if (stride < covered) return 0;
-    covered += (a->shape[order[i]] - 1) * stride; /* fits: byteRange was asked first */
+    covered += (a->shape[order[i]] - 1) * stride; /* fits: lintel_internal_byte_range was asked first */
   }
   return 1;
 }
 
-static int checkMemory(checker *c, const subject *s) {
-  const lintel_array *a = s->array;
+/* Of all sequences, or of one. */
+static int checkView(checker *c, const subject *s, const lintel_array *a, int64_t sequence) {
   const lintel_parameter *p = s->parameter;
-  if (isEmpty(a)) return LINTEL_OK;
+  if (lintel_internal_is_empty(a)) return LINTEL_OK;
+  char text[40];
+  const char *of = lintel_internal_of_sequence(sequence, text, sizeof text);
   int64_t first, end, bytes = lintel_dtype_bytes(a->dtype);
   if (!a->data)
-    return lintel_internal_fail(c->error, LINTEL_ERROR_DATA, SUBJECT ": expected data, found NULL", NAMED(s));
+    return lintel_internal_fail(c->error, LINTEL_ERROR_DATA, SUBJECT "%s: expected data, found NULL", NAMED(s), of);
   if ((uintptr_t)a->data % (uintptr_t)bytes)
     return lintel_internal_fail(c->error, LINTEL_ERROR_DATA,
-                                SUBJECT ": expected an address that is a multiple of %lld, found %p", NAMED(s),
+                                SUBJECT "%s: expected an address that is a multiple of %lld, found %p", NAMED(s), of,
                                 (long long)bytes, a->data);
   for (int axis = 0; axis < a->rank; ++axis)
     if (a->shape[axis] > 1 && a->stride[axis] == INT64_MIN)
       return lintel_internal_fail(c->error, LINTEL_ERROR_STRIDE, SUBJECT ": %s: stride %lld is out of range", NAMED(s),
                                   axisName(s, axis), (long long)a->stride[axis]);
-  if (!byteRange(a, &first, &end))
+  if (!lintel_internal_byte_range(a, &first, &end))
     return lintel_internal_fail(c->error, LINTEL_ERROR_STRIDE,
-                                SUBJECT ": its sizes times its strides do not fit in the address space", NAMED(s));
+                                SUBJECT "%s: its sizes times its strides do not fit in the address space", NAMED(s),
+                                of);
   int last = a->rank - 1;
   if (p->rank > 0 && a->shape[last] > 1 && a->stride[last] != 1)
     return lintel_internal_fail(c->error, LINTEL_ERROR_STRIDE,
@@ -196,11 +186,23 @@ static int checkMemory(checker *c, const subject *s) {
   return LINTEL_OK;
 }
 
+static int checkMemory(checker *c, const subject *s) {
+  if (!s->at) return checkView(c, s, s->array, -1);
+  for (int64_t i = 0; i < c->sequences; ++i) {
+    lintel_array view = lintel_internal_view(s, i);
+    int64_t first, end;
+    /* What does not depend on the address is seen at the first. */
+    int good = i > 0 && view.data && (uintptr_t)view.data % lintel_dtype_bytes(view.dtype) == 0 &&
+               lintel_internal_byte_range(&view, &first, &end);
+    int status = good ? LINTEL_OK : checkView(c, s, &view, i);
+    if (status) return status;
+  }
+  return LINTEL_OK;
+}
+
 /* ---- Arrays against each other ----------------------------------------------------------------------------------- */
 
-/* Visits inputs, initial states, final states, output; NULL states are skipped. Returns the next index, -1 at the end.
- */
-static int64_t next(const checker *c, int64_t at, subject *s) {
+int64_t lintel_internal_next(const checker *c, int64_t at, subject *s) {
   const lintel_kernel *k = c->kernel;
   int64_t inputs = k->num_inputs, states = k->num_states;
   for (; at < inputs + 2 * states + 1; ++at) {
@@ -216,7 +218,9 @@ static int64_t next(const checker *c, int64_t at, subject *s) {
       int64_t i = (at - inputs) % states;
       s->written = at - inputs >= states;
       const lintel_array *arrays = s->written ? c->call->states_out : c->call->states_in;
-      if (!arrays || !arrays[i].data) continue;
+      void *const *const *lists = s->written ? c->call->states_out_at : c->call->states_in_at;
+      s->at = lists ? lists[i] : NULL;
+      if (!arrays || (!arrays[i].data && !s->at)) continue;
       s->array = &arrays[i];
       s->parameter = &k->states[i];
       s->role = s->written ? "final state" : "initial state";
@@ -231,6 +235,15 @@ static int64_t next(const checker *c, int64_t at, subject *s) {
     return at + 1;
   }
   return -1;
+}
+
+lintel_array lintel_internal_view(const subject *s, int64_t sequence) {
+  lintel_array view = *s->array;
+  if (s->at) view.data = s->at[sequence];
+  else if (sequence)
+    view.data = (char *)view.data + sequence * view.stride[0] * (int64_t)lintel_dtype_bytes(view.dtype);
+  view.shape[0] = 1;
+  return view;
 }
 
 static int headAxis(const subject *s) { return s->outer - 1; } /* -1: none */
@@ -248,7 +261,7 @@ static int checkAxis(checker *c, const subject *s, int axis, int64_t expected, c
 static int checkOuterAxes(checker *c, int64_t sequences) {
   subject s;
   c->heads = -1;
-  for (int64_t at = 0; (at = next(c, at, &s)) >= 0;) {
+  for (int64_t at = 0; (at = lintel_internal_next(c, at, &s)) >= 0;) {
     if (s.outer == 3 && !c->batchFrom) {
       c->batch = s.array->shape[0];
       c->steps = s.array->shape[1];
@@ -260,7 +273,7 @@ static int checkOuterAxes(checker *c, int64_t sequences) {
     }
   }
   if (sequences < 0) sequences = c->batch;
-  for (int64_t at = 0; (at = next(c, at, &s)) >= 0;) {
+  for (int64_t at = 0; (at = lintel_internal_next(c, at, &s)) >= 0;) {
     if (s.outer == 3) {
       if (checkAxis(c, &s, 0, c->batch, c->batchFrom)) return LINTEL_ERROR_SHAPE;
       if (checkAxis(c, &s, 1, c->steps, c->batchFrom)) return LINTEL_ERROR_SHAPE;
@@ -280,110 +293,6 @@ static int checkOuterAxes(checker *c, int64_t sequences) {
                                           "multiple of %lld%s",
                                   NAMED(&s), (long long)heads, (long long)c->heads, c->headsFrom, (long long)heads,
                                   swapped ? "; axes T and H look swapped" : "");
-    }
-  }
-  return LINTEL_OK;
-}
-
-static int64_t greatestCommonDivisor(int64_t a, int64_t b) {
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
-/* An array as a set of bytes: blocks of `bytes` at start + sum of i * stride. */
-typedef struct footprint {
-  uint64_t start;
-  int axes;
-  int64_t stride[LINTEL_MAX_RANK], reach[LINTEL_MAX_RANK], bytes;
-} footprint;
-
-static footprint footprintOf(const lintel_array *a) {
-  footprint f;
-  int64_t first, end;
-  byteRange(a, &first, &end);
-  f.bytes = lintel_dtype_bytes(a->dtype);
-  f.start = (uint64_t)(uintptr_t)a->data + (uint64_t)first;
-  f.axes = 0;
-  for (int axis = 0; axis < a->rank; ++axis) {
-    if (a->shape[axis] <= 1 || a->stride[axis] == 0) continue;
-    f.stride[f.axes] = magnitude(a->stride[axis]) * f.bytes;
-    f.reach[f.axes] = (a->shape[axis] - 1) * f.stride[f.axes];
-    ++f.axes;
-  }
-  return f;
-}
-
-/* Folds the axes with strides below `threshold` into one block, and `period` with the other strides. */
-static int64_t block(const footprint *f, int64_t threshold, int64_t *period) {
-  int64_t bytes = f->bytes;
-  for (int axis = 0; axis < f->axes; ++axis) {
-    if (f->stride[axis] < threshold) bytes += f->reach[axis];
-    else *period = greatestCommonDivisor(*period, f->stride[axis]);
-  }
-  return bytes;
-}
-
-/* Whether two arrays may share a byte. Exact for what programs do: separate arrays, parts of one array side by side,
- * and arrays interleaved in one (queries, keys, values and outputs in one [B, T, 4, H, d]; two states in one record).
- * For the last, all offsets repeat with the greatest common divisor of the outer strides, and it is enough that the
- * blocks do not meet within one period. */
-static int mayOverlap(const lintel_array *x, const lintel_array *y) {
-  footprint a = footprintOf(x), b = footprintOf(y);
-  for (int i = 0; i < a.axes + b.axes; ++i) {
-    int64_t threshold = i < a.axes ? a.stride[i] : b.stride[i - a.axes];
-    int64_t period = 0;
-    int64_t sizeA = block(&a, threshold, &period), sizeB = block(&b, threshold, &period);
-    if (!period) continue;
-    /* Where a block of b starts within the period that a block of a opens. */
-    int64_t offset = b.start >= a.start ? (int64_t)((b.start - a.start) % (uint64_t)period)
-                                        : (int64_t)((a.start - b.start) % (uint64_t)period);
-    if (b.start < a.start && offset) offset = period - offset;
-    if (offset >= sizeA && sizeB <= period - offset) return 0;
-  }
-  return 1;
-}
-
-/* The bytes between the array's first and its last; none when it is empty. */
-typedef struct span {
-  uint64_t begin, end;
-} span;
-
-static span spanOf(const lintel_array *a) {
-  span all = {0, 0};
-  int64_t first, end;
-  if (isEmpty(a)) return all;
-  byteRange(a, &first, &end);
-  all.begin = (uint64_t)(uintptr_t)a->data + (uint64_t)first;
-  all.end = (uint64_t)(uintptr_t)a->data + (uint64_t)end;
-  return all;
-}
-
-static int sameArray(const lintel_array *x, const lintel_array *y) {
-  if (x->data != y->data) return 0;
-  for (int axis = 0; axis < x->rank; ++axis)
-    if (x->shape[axis] > 1 && x->stride[axis] != y->stride[axis]) return 0;
-  return 1;
-}
-
-static int checkOverlap(checker *c) {
-  subject written, other;
-  for (int64_t at = 0; (at = next(c, at, &written)) >= 0;) {
-    if (!written.written) continue;
-    const span mine = spanOf(written.array);
-    for (int64_t with = 0; (with = next(c, with, &other)) >= 0;) {
-      if (with == at || (other.written && with > at)) continue;
-      const span theirs = spanOf(other.array);
-      if (mine.end <= theirs.begin || theirs.end <= mine.begin) continue; /* as nearly always */
-      if (other.parameter == written.parameter && sameArray(other.array, written.array)) continue;
-      if (!mayOverlap(written.array, other.array)) continue;
-      return lintel_internal_fail(c->error, LINTEL_ERROR_OVERLAP, SUBJECT " shares memory with " SUBJECT "; %s",
-                                  NAMED(&written), NAMED(&other),
-                                  other.parameter == written.parameter ? "give the very same array for both, or another"
-                                                                       : "give it an array of its own");
     }
   }
   return LINTEL_OK;
@@ -430,6 +339,11 @@ int lintel_internal_plan(const lintel_call *call, lintel_plan *plan, lintel_erro
   if (kernel->num_inputs && !call->inputs)
     return lintel_internal_fail(error, LINTEL_ERROR_ARGUMENT, "inputs: expected %u arrays, found NULL",
                                 kernel->num_inputs);
+  if (kernel->num_states && ((call->states_in_at && !call->states_in) || (call->states_out_at && !call->states_out)))
+    return lintel_internal_fail(error, LINTEL_ERROR_ARGUMENT,
+                                "states_%s: expected %u arrays that say how the states at these addresses lie, found "
+                                "NULL",
+                                call->states_in_at && !call->states_in ? "in" : "out", kernel->num_states);
   if (!call->out) return lintel_internal_fail(error, LINTEL_ERROR_ARGUMENT, "out: expected an array, found NULL");
   if (call->num_lengths < 0 || (call->num_lengths && !call->lengths))
     return lintel_internal_fail(
@@ -450,17 +364,17 @@ int lintel_internal_plan(const lintel_call *call, lintel_plan *plan, lintel_erro
 
   checker c = {.call = call, .kernel = kernel, .error = error};
   subject s;
-  for (int64_t at = 0; (at = next(&c, at, &s)) >= 0;)
+  for (int64_t at = 0; (at = lintel_internal_next(&c, at, &s)) >= 0;)
     if ((status = checkForm(&c, &s))) return status;
   if ((status = checkOuterAxes(&c, call->lengths ? call->num_lengths : -1))) return status;
   plan->steps = c.steps;
   plan->heads = c.heads;
-  plan->sequences = call->lengths ? call->num_lengths : c.batch;
+  plan->sequences = c.sequences = call->lengths ? call->num_lengths : c.batch;
   if (call->lengths && (status = checkLengths(&c))) return status;
   if ((status = checkPositions(&c, plan->sequences))) return status;
-  for (int64_t at = 0; (at = next(&c, at, &s)) >= 0;)
+  for (int64_t at = 0; (at = lintel_internal_next(&c, at, &s)) >= 0;)
     if ((status = checkMemory(&c, &s))) return status;
-  if ((status = checkOverlap(&c))) return status;
+  if ((status = lintel_internal_check_overlap(&c))) return status;
 
   uint64_t scratch = lintel_internal_scratch_bytes(kernel, plan->variant, plan->threads);
   if (!scratch)

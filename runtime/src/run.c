@@ -58,7 +58,10 @@ static char *element(const lintel_array *a, int64_t offset) {
 /* index * stride, where an axis of size 1 may carry any stride. */
 static int64_t along(const lintel_array *a, int axis, int64_t index) { return index ? index * a->stride[axis] : 0; }
 
-static void *stateOf(const lintel_array *arrays, uint32_t i, int64_t sequence, int64_t head) {
+static void *stateOf(const lintel_array *arrays, void *const *const *lists, uint32_t i, int64_t sequence,
+                     int64_t head) {
+  if (lists && lists[i])
+    return (char *)lists[i][sequence] + along(&arrays[i], 1, head) * (int64_t)lintel_dtype_bytes(arrays[i].dtype);
   if (!arrays || !arrays[i].data) return NULL;
   return element(&arrays[i], along(&arrays[i], 0, sequence) + along(&arrays[i], 1, head));
 }
@@ -96,8 +99,8 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
     steps = call->lengths[sequence];
   }
   for (uint32_t i = 0; i < kernel->num_states; ++i) {
-    stateIn[i] = stateOf(call->states_in, i, sequence, head);
-    stateOut[i] = stateOf(call->states_out, i, sequence, head);
+    stateIn[i] = stateOf(call->states_in, call->states_in_at, i, sequence, head);
+    stateOut[i] = stateOf(call->states_out, call->states_out_at, i, sequence, head);
   }
   lintel_item item;
   memset(&item, 0, sizeof item);
@@ -145,7 +148,7 @@ static void runRange(void *data, int64_t begin, int64_t end, int thread) {
 
 static int wantsStates(const lintel_call *call) {
   for (uint32_t i = 0; call->states_out && i < call->kernel->num_states; ++i)
-    if (call->states_out[i].data) return 1;
+    if (call->states_out[i].data || (call->states_out_at && call->states_out_at[i])) return 1;
   return 0;
 }
 

@@ -1,6 +1,6 @@
 /* The contract between the compiler and the runtime: what a compiled operator looks like in memory.
  *
- * One compiled operator (one .attn operator at one set of dimensions and one dtype) is one constant `lintel_kernel`.
+ * One compiled operator (one .attn operator at one set of dimensions and types) is one constant `lintel_kernel`.
  * It describes its arrays and holds one or more variants (form x chunk x instruction set). A variant's `run` does ONE
  * item: one head of one sequence, over all steps of that sequence. The runtime (or any caller) computes the item's base
  * pointers from the user's strides, and may run items in any order and on any thread: a variant keeps no hidden state,
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define LINTEL_ABI_VERSION 1u
+#define LINTEL_ABI_VERSION 2u
 
 typedef enum lintel_dtype { LINTEL_F64 = 0, LINTEL_F32 = 1, LINTEL_F16 = 2, LINTEL_BF16 = 3 } lintel_dtype;
 typedef enum lintel_kind {
@@ -37,7 +37,7 @@ typedef enum lintel_kind {
 typedef struct lintel_parameter {
   const char *name; /* as in the spec; "out" for the output */
   int32_t kind;     /* lintel_kind */
-  int32_t dtype;    /* lintel_dtype of the array in memory; states: f64 for an f64 operator, else f32 */
+  int32_t dtype;    /* lintel_dtype of the array in memory; states: f64 where an input or out is, else f32 */
   int32_t rank;     /* 0, 1 or 2: how many of dim[] count */
   int32_t reserved;
   int64_t dim[2]; /* sizes of the inner axes */
@@ -88,8 +88,8 @@ typedef struct lintel_kernel {
   uint32_t abi_version;  /* LINTEL_ABI_VERSION */
   uint32_t struct_bytes; /* sizeof(lintel_kernel) */
   const char *name;      /* operator's name in the spec */
-  const char *spec_hash; /* of the canonical spec, dimensions and dtype; hexadecimal */
-  int32_t dtype;         /* lintel_dtype of inputs and out */
+  const char *spec_hash; /* of the canonical spec, dimensions and types; hexadecimal */
+  int32_t dtype;         /* lintel_dtype of inputs and out, but for those whose parameter says another */
   int32_t causal;        /* 0: an output depends on later steps too, so a sequence cannot be split */
   uint32_t num_inputs, num_states, num_variants;
   uint32_t

@@ -164,7 +164,11 @@ LINTEL_API int32_t lintel_state_index(const lintel_kernel *kernel, const char *n
  *
  * Packed sequences: with `lengths` the arrays have B = 1 and the sequences follow each other on the time axis, whose
  * size is their sum; states have num_lengths entries on their batch axis. An empty sequence passes its state through.
- */
+ *
+ * States at addresses of the caller's choice, such as slots of a pool: states_in_at and states_out_at hold, for each
+ * state, a list of addresses, one for each sequence. The state's array still tells type, shape and the strides within a
+ * sequence; its data and the stride of its batch axis are not used. Sequences may start from one address, and one that
+ * starts and ends at the same address is stepped in place. */
 typedef struct lintel_call {
   const lintel_kernel *kernel;
   const lintel_array *inputs;     /* kernel->num_inputs arrays, in the kernel's order */
@@ -181,6 +185,10 @@ typedef struct lintel_call {
   void *scratch;                   /* any alignment; NULL: allocated for this call and freed */
   uint64_t scratch_bytes;          /* at least lintel_scratch_bytes(kernel, form, chunk, threads) */
   const lintel_executor *executor; /* NULL: the calling thread alone */
+  /* kernel->num_states lists of addresses, one for each sequence; NULL, or a list that is NULL: where the array says.
+     What states_in_at points at is only read. */
+  void *const *const *states_in_at;
+  void *const *const *states_out_at;
 } lintel_call;
 
 /* Scratch memory, in bytes, that a call with this form and chunk on so many threads needs, whatever its B, T and H.

@@ -7,7 +7,7 @@
  *
  * Layout. The states lie one after another in the kernel's order, each [batch, heads, n...] row-major, each starting at
  * a multiple of 64 bytes from a 64-byte aligned base. S[dk, dv] is stored with the feature axis dk as its rows.
- * Elements are f64 for an f64 operator, else f32, whatever the arrays' type: a state is never rounded to half. They are
+ * Elements are f64 where an input or out is, else f32: a state is never rounded to half. They are
  * the mathematical states of the spec, so that they can be saved, moved and given to any form of the same operator. */
 #ifndef LINTEL_STATE_H
 #define LINTEL_STATE_H

@@ -45,7 +45,7 @@ TEST(Check, Kernels) {
   lintel_kernel bad = fake_blend;
   p.call.kernel = &bad;
   bad.abi_version = 99;
-  EXPECT_REFUSED(p, LINTEL_ERROR_KERNEL, "version 1", "99", "compile");
+  EXPECT_REFUSED(p, LINTEL_ERROR_KERNEL, "version 2", "99", "compile");
   bad = fake_blend;
   bad.struct_bytes = 8;
   EXPECT_REFUSED(p, LINTEL_ERROR_KERNEL, "too short");
@@ -226,6 +226,130 @@ TEST(Check, InterleavedArraysDoNotOverlap) {
   EXPECT_EQ(r.run(), LINTEL_ERROR_OVERLAP);
   r.statesOut[1].data = records.data() + 14; // the last two records of S begin inside
   EXPECT_EQ(r.run(), LINTEL_ERROR_OVERLAP);
+}
+
+/// The states of sequence b in slot `order[b]` of a pool, S[H, 2, 3] before z[H, 3].
+struct Pool {
+  Pool(Problem &p, std::vector<int64_t> order) : slot(p.out.shape[2] * 9), memory(slot * order.size(), 1) {
+    for (int64_t b : order) {
+      s.push_back(memory.data() + b * slot);
+      z.push_back(memory.data() + b * slot + p.out.shape[2] * 6);
+    }
+    lists[0] = s.data(), lists[1] = z.data();
+    p.call.states_in_at = p.call.states_out_at = lists;
+  }
+  const int64_t slot; // in elements
+  std::vector<float> memory;
+  std::vector<void *> s, z;
+  void *const *lists[2];
+};
+
+TEST(Check, StatesAtAddresses) {
+  Problem p(4, 2, 3);
+  Pool pool(p, {2, 0, 3, 1});
+  ASSERT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message();
+  pool.s[2] = nullptr;
+  EXPECT_REFUSED(p, LINTEL_ERROR_DATA, "initial state 'S' of sequence 2: expected data, found NULL");
+  pool.s[2] = pool.memory.data() + 3 * pool.slot;
+  pool.z[1] = static_cast<char *>(pool.z[1]) + 1;
+  EXPECT_REFUSED(p, LINTEL_ERROR_DATA, "initial state 'z' of sequence 1: expected an address that is a multiple of 4");
+  pool.z[1] = static_cast<char *>(pool.z[1]) - 1;
+  // The arrays still say how a state lies; their data and batch strides say nothing.
+  for (lintel_array *a : {&p.statesIn[0], &p.statesIn[1], &p.statesOut[0], &p.statesOut[1]})
+    a->data = nullptr, a->stride[0] = INT64_MIN;
+  ASSERT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message();
+  p.statesOut[0].shape[0] = 3;
+  EXPECT_REFUSED(p, LINTEL_ERROR_SHAPE, "final state 'S'", "expected 4, one for each sequence", "found 3");
+  p.statesOut[0].shape[0] = 4;
+  p.statesIn[1].dtype = LINTEL_F64;
+  EXPECT_REFUSED(p, LINTEL_ERROR_DTYPE, "initial state 'z'");
+  p.statesIn[1].dtype = LINTEL_F32;
+  p.statesOut[0].stride[1] = 5;
+  EXPECT_REFUSED(p, LINTEL_ERROR_STRIDE, "final state 'S'", "two elements in one place");
+  p.statesOut[0].stride[1] = 6;
+  p.call.states_out = nullptr;
+  EXPECT_REFUSED(p, LINTEL_ERROR_ARGUMENT, "states_out: expected 2 arrays", "NULL");
+  p.call.states_out = p.statesOut;
+  p.call.states_in = nullptr;
+  EXPECT_REFUSED(p, LINTEL_ERROR_ARGUMENT, "states_in: expected 2 arrays", "NULL");
+}
+
+TEST(Check, AddressesThatMeet) {
+  Problem p(4, 2, 3);
+  Pool pool(p, {2, 0, 3, 1});
+  std::vector<void *> s = pool.s, z = pool.z;
+  void *const *out[] = {s.data(), z.data()};
+  p.call.states_out_at = out;
+  ASSERT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message(); // in place, by lists of their own
+  s[3] = s[1];
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "final state 'S' of sequence 3 shares memory with",
+                 "of sequence 1; give it an array of its own");
+  s[3] = pool.memory.data() + 2 * pool.slot - 4 * 3; // the end of sequence 3's own z, and the start of sequence 0's S
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "final state 'S' of sequence 3 shares memory with");
+  // States that change places among sequences: another may still have to read what is written.
+  s = pool.s;
+  std::swap(s[0], s[2]);
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "final state 'S' of sequence", "shares memory with initial state 'S' of");
+  p.call.states_in = p.statesOut; // one description for both
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "final state 'S' of sequence", "shares memory with initial state 'S' of");
+  p.call.states_in = p.statesIn;
+  s = pool.s;
+  z[2] = p.o.data();
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "output 'out' shares memory with final state 'z' of sequence 2");
+  z[2] = p.k.data() + 3;
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "final state 'z' of sequence 2 shares memory with input 'k'");
+  z[2] = s[0];
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "final state 'z' of sequence 2 shares memory with");
+  z = pool.z;
+  // A list beside an ordinary array, both ways.
+  p.call.states_in_at = nullptr;
+  ASSERT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message();
+  for (int64_t b = 0; b < 4; ++b) z[b] = p.z0.data() + b * 9;
+  ASSERT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message();
+  std::swap(z[0], z[1]);
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "final state 'z' of sequence", "shares memory with initial state 'z' of");
+  p.call.states_in_at = pool.lists, p.call.states_out_at = nullptr;
+  p.statesOut[1].data = pool.z[3];
+  EXPECT_REFUSED(p, LINTEL_ERROR_OVERLAP, "final state 'z' of sequence", "shares memory with initial state");
+  p.statesOut[1].data = p.z1.data();
+  // Sequences that go on from one state.
+  std::fill(pool.s.begin(), pool.s.end(), pool.s[0]);
+  ASSERT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message();
+}
+
+TEST(Check, AddressesOfManySequences) {
+  // More than are looked at together, in no order.
+  const int64_t many = 2500;
+  Problem p(many, 1, 1);
+  std::vector<int64_t> order;
+  for (int64_t b = 0; b < many; ++b) order.push_back(b * 1237 % many);
+  Pool pool(p, order);
+  ASSERT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message();
+  for (auto [i, j] : {std::pair{0, 1}, {3, 2400}, {2400, 3}, {511, 512}, {1700, 1699}}) {
+    void *before = pool.z[i];
+    pool.z[i] = pool.z[j];
+    EXPECT_EQ(lintel_check(&p.call, &p.error), LINTEL_ERROR_OVERLAP) << i << " " << j;
+    EXPECT_NE(p.message().find("of sequence " + std::to_string(j)), std::string::npos) << p.message();
+    pool.z[i] = before;
+    EXPECT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message();
+  }
+}
+
+TEST(Check, RecordsOfAPoolDoNotMeet) {
+  // In each slot a record of S and z for each head: the spans of the states interleave, their elements do not.
+  Problem p(3, 2, 4);
+  std::vector<float> memory(3 * 4 * 9);
+  std::vector<void *> s, z;
+  for (int64_t slot : {1, 2, 0}) {
+    s.push_back(memory.data() + slot * 36);
+    z.push_back(memory.data() + slot * 36 + 6);
+  }
+  void *const *lists[] = {s.data(), z.data()};
+  for (lintel_array *a : {&p.statesIn[0], &p.statesIn[1], &p.statesOut[0], &p.statesOut[1]}) a->stride[1] = 9;
+  p.call.states_in_at = p.call.states_out_at = lists;
+  ASSERT_EQ(lintel_check(&p.call, &p.error), LINTEL_OK) << p.message();
+  for (void *&at : z) at = static_cast<float *>(at) - 1;
+  EXPECT_EQ(lintel_check(&p.call, &p.error), LINTEL_ERROR_OVERLAP);
 }
 
 TEST(Check, Lengths) {

@@ -54,6 +54,56 @@ TEST(Run, StateInPlace) {
   EXPECT_EQ(p.wrong(), 0);
 }
 
+TEST(Run, StatesAtAddresses) {
+  // A pack with empty sequences, whose states lie in slots of a pool; S in place, z to other slots.
+  const int64_t lengths[] = {2, 0, 5, 1, 0}, slots[] = {4, 0, 3, 6, 2}, H = 3;
+  for (int threads : {1, 3}) {
+    Problem plain(1, 8, H, 0, 5), p(1, 8, H, 0, 5);
+    for (Problem *one : {&plain, &p}) one->call.lengths = lengths, one->call.num_lengths = 5;
+    ASSERT_EQ(plain.run(), LINTEL_OK) << plain.message();
+    std::vector<float> s(7 * H * 6, NAN), z(7 * H * 3, NAN), z2 = z;
+    std::vector<void *> sAt, zAt, z2At;
+    for (int64_t i = 0; i < 5; ++i) {
+      std::copy_n(p.s0.data() + i * H * 6, H * 6, s.data() + slots[i] * H * 6);
+      std::copy_n(p.z0.data() + i * H * 3, H * 3, z.data() + slots[i] * H * 3);
+      sAt.push_back(s.data() + slots[i] * H * 6);
+      zAt.push_back(z.data() + slots[i] * H * 3);
+      z2At.push_back(z2.data() + slots[4 - i] * H * 3);
+    }
+    void *const *in[] = {sAt.data(), zAt.data()}, *const * out[] = {sAt.data(), z2At.data()};
+    p.call.states_in_at = in, p.call.states_out_at = out;
+    const std::vector<float> s0 = p.s0, z0 = p.z0, z1 = z;
+    lintel_pool *workers = lintel_pool_create(threads, nullptr);
+    p.call.executor = lintel_pool_executor(workers);
+    ASSERT_EQ(p.run(), LINTEL_OK) << p.message();
+    lintel_pool_destroy(workers);
+    EXPECT_EQ(p.o, plain.o);
+    for (int64_t i = 0; i < 5; ++i)
+      for (int64_t e = 0; e < H * 6; ++e) {
+        EXPECT_EQ(static_cast<float *>(sAt[i])[e], plain.s1[i * H * 6 + e]) << i;
+        if (e < H * 3) EXPECT_EQ(static_cast<float *>(z2At[i])[e], plain.z1[i * H * 3 + e]) << i;
+      }
+    // The arrays' own memory, and what is only read, are as they were; so are slots of nobody.
+    EXPECT_EQ(p.s0, s0);
+    EXPECT_EQ(p.z0, z0);
+    for (float x : p.s1) EXPECT_TRUE(std::isnan(x));
+    for (size_t i = 0; i < z.size(); ++i) EXPECT_TRUE(z[i] == z1[i] || std::isnan(z[i]));
+    for (int64_t slot : {1, 5})
+      for (int64_t e = 0; e < H * 6; ++e) EXPECT_TRUE(std::isnan(s[slot * H * 6 + e]));
+  }
+  // One list alone: the other state lies in its array.
+  Problem plain(2, 3, 2), p(2, 3, 2);
+  ASSERT_EQ(plain.run(), LINTEL_OK);
+  std::vector<void *> at = {p.s0.data() + 12, p.s0.data()};
+  std::swap_ranges(p.s0.begin(), p.s0.begin() + 12, p.s0.begin() + 12);
+  void *const *lists[] = {at.data(), nullptr};
+  p.call.states_in_at = lists;
+  ASSERT_EQ(p.run(), LINTEL_OK) << p.message();
+  EXPECT_EQ(p.o, plain.o);
+  EXPECT_EQ(p.s1, plain.s1);
+  EXPECT_EQ(p.z1, plain.z1);
+}
+
 TEST(Run, GroupedHeads) {
   for (int64_t groups : {1, 2, 3, 6}) {
     Problem p(2, 4, 6, groups);
