@@ -188,14 +188,17 @@ static int checkView(checker *c, const subject *s, const lintel_array *a, int64_
 
 static int checkMemory(checker *c, const subject *s) {
   if (!s->at) return checkView(c, s, s->array, -1);
+  int64_t first = 0, end = 0;
   for (int64_t i = 0; i < c->sequences; ++i) {
-    lintel_array view = lintel_internal_view(s, i);
-    int64_t first, end;
     /* What does not depend on the address is seen at the first. */
-    int good = i > 0 && view.data && (uintptr_t)view.data % lintel_dtype_bytes(view.dtype) == 0 &&
-               lintel_internal_byte_range(&view, &first, &end);
-    int status = good ? LINTEL_OK : checkView(c, s, &view, i);
+    const uint64_t base = (uint64_t)(uintptr_t)s->at[i];
+    if (i > 0 && base && base % lintel_dtype_bytes(s->array->dtype) == 0 && base >= 0 - (uint64_t)first &&
+        (uint64_t)end <= (uint64_t)UINTPTR_MAX - base)
+      continue;
+    lintel_array view = lintel_internal_view(s, i);
+    int status = checkView(c, s, &view, i);
     if (status) return status;
+    lintel_internal_byte_range(&view, &first, &end);
   }
   return LINTEL_OK;
 }

@@ -162,7 +162,11 @@ static int compareStates(const checker *c, const subject *written, const subject
 
 /* The same against an array that is no state: an input or the output. Either may be the one that is written. */
 static int compareWithArray(const checker *c, const subject *states, const subject *array, int statesAreWritten) {
+  const starts all = startsOf(states);
+  const span one = spanOf(array->array);
   for (int64_t i = 0; i < c->sequences; ++i) {
+    const uint64_t first = startOf(&all, i);
+    if (first >= one.end || one.begin >= first + all.bytes) continue;
     lintel_array view = lintel_internal_view(states, i);
     if (!mayOverlap(&view, array->array)) continue;
     return statesAreWritten ? fail(c, states, i, array, -1) : fail(c, array, -1, states, i);

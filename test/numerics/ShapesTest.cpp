@@ -180,6 +180,106 @@ TEST(Shapes, GroupedHeads) {
   expectReference(kernel, kernel.arrays(list(normal("q", q, 1, 1), normal("k", k, 1, 2), normal("v", v, 1, 3))));
 }
 
+/// The same array with its heads (axis 2) before its steps (axis 1), in memory of its own.
+NpyArray headsFirst(const NpyArray &array) {
+  llvm::SmallVector<int64_t, 5> shape(array.shape.begin(), array.shape.end());
+  std::swap(shape[1], shape[2]);
+  NpyArray result = llvm::cantFail(NpyArray::create(array.dtype, shape));
+  size_t row = lintel_dtype_bytes(array.dtype);
+  for (size_t i = 3; i < shape.size(); ++i) row *= shape[i];
+  for (int64_t b = 0; b < shape[0]; ++b)
+    for (int64_t h = 0; h < shape[1]; ++h)
+      for (int64_t t = 0; t < shape[2]; ++t)
+        std::memcpy(result.dataAs<char>() + ((b * shape[1] + h) * shape[2] + t) * row,
+                    static_cast<const char *>(array.data()) + ((b * shape[2] + t) * shape[1] + h) * row, row);
+  return result;
+}
+
+TEST(Shapes, HeadsBeforeStepsAreTheSameBits) {
+  Dimensions sizes = {{"dk", 4}, {"dv", 3}};
+  for (auto [name, dimensions] : {std::pair<const char *, Dimensions>{"identity", sizes},
+                                  {"elu", sizes},
+                                  {"retnet", sizes},
+                                  {"gla", sizes},
+                                  {"gated_delta", sizes},
+                                  {"rwkv6", sizes},
+                                  {"softmax", sizes},
+                                  {"rwkv4", {}}}) {
+    const Kernel &kernel = compiled(name, dimensions);
+    RandomRequest request;
+    request.batch = 2, request.steps = 37, request.heads = 3;
+    BoundArrays arrays = kernel.random(request);
+    // [B, H, T, ...] in memory, seen as [B, T, H, ...].
+    std::vector<NpyArray> memory;
+    std::vector<lintel_array> inputs;
+    for (auto [info, input] : llvm::zip_equal(kernel.op().inputs, arrays.inputs)) {
+      bool token = info.kind == InputKind::Token;
+      auto rank = static_cast<int32_t>(input.shape.size());
+      if (token) memory.push_back(headsFirst(input));
+      NpyArray &from = token ? memory.back() : input;
+      inputs.push_back(lintel_array_contiguous(from.data(), from.dtype, rank, from.shape.data()));
+      if (!token) continue;
+      std::swap(inputs.back().shape[1], inputs.back().shape[2]);
+      std::swap(inputs.back().stride[1], inputs.back().stride[2]);
+    }
+    for (const FormRequest &variant : kernel.variants()) {
+      NpyArray want = headsFirst(kernel.run(arrays, variant).out);
+      NpyArray got = llvm::cantFail(NpyArray::create(want.dtype, want.shape));
+      lintel_array out =
+          lintel_array_contiguous(got.data(), got.dtype, static_cast<int32_t>(got.shape.size()), got.shape.data());
+      std::swap(out.shape[1], out.shape[2]);
+      std::swap(out.stride[1], out.stride[2]);
+      lintel_call call{};
+      call.kernel = kernel.kernel(), call.inputs = inputs.data(), call.out = &out;
+      call.form = variant.form.c_str(), call.chunk = variant.chunk;
+      lintel_error error;
+      ASSERT_EQ(lintel_run(&call, &error), LINTEL_OK) << error.message;
+      EXPECT_TRUE(sameBits(got, want)) << name << " " << text(variant);
+    }
+  }
+}
+
+TEST(Shapes, MoreThan1024) {
+  // Primes; both far longer than a tile, a vector and a page.
+  for (auto [dk, dv] : {std::pair<int64_t, int64_t>{1031, 3}, {2, 1031}}) {
+    Dimensions sizes = {{"dk", dk}, {"dv", dv}};
+    const Kernel &kernel = compiled("retnet", sizes, LINTEL_F32, {form("recurrent"), form("chunkwise", 4)});
+    RandomRequest request;
+    request.steps = 11, request.initial = true;
+    expectReference(kernel, kernel.random(request));
+  }
+}
+
+TEST(Shapes, EveryInputHasItsGroups) {
+  // The same bits as with the heads written out.
+  Dimensions sizes = {{"dk", 4}, {"dv", 3}};
+  constexpr int64_t H = 12, groups[] = {4, 12, 1, 3, 6};
+  for (const char *name : {"elu", "gla", "gated_delta", "rwkv6", "softmax"}) {
+    const Kernel &kernel = compiled(name, sizes);
+    RandomRequest request;
+    request.batch = 2, request.steps = 19, request.heads = H;
+    BoundArrays grouped = kernel.random(request), all = kernel.random(request);
+    size_t which = 0;
+    for (auto [info, few, many] : llvm::zip_equal(kernel.op().inputs, grouped.inputs, all.inputs)) {
+      if (info.kind != InputKind::Token) continue;
+      int64_t g = groups[which++ % std::size(groups)];
+      llvm::SmallVector<int64_t, 5> shape(many.shape.begin(), many.shape.end());
+      shape[2] = g;
+      few = llvm::cantFail(NpyArray::create(many.dtype, shape));
+      size_t row = many.bytes() / (2 * 19 * H);
+      for (int64_t at = 0; at < 2 * 19; ++at)
+        for (int64_t h = 0; h < H; ++h) {
+          char *head = many.dataAs<char>() + (at * H + h) * row;
+          char *group = few.dataAs<char>() + (at * g + h / (H / g)) * row;
+          if (h % (H / g) == 0) std::memcpy(group, head, row);
+          else std::memcpy(head, group, row);
+        }
+    }
+    for (const FormRequest &variant : kernel.variants())
+      EXPECT_TRUE(sameBits(kernel.run(grouped, variant, 2), kernel.run(all, variant))) << name << " " << text(variant);
+  }
+}
+
 TEST(Shapes, EmptyAxes) {
   const Kernel &kernel = compiled("retnet", {{"dk", 4}, {"dv", 3}});
   for (auto [b, t, h] : {std::tuple{0, 3, 2}, {2, 0, 2}, {2, 3, 0}, {0, 0, 0}}) {
