@@ -140,10 +140,11 @@ template <class OpT> LogicalResult verifyFactored(OpT op) {
       return op.emitOpError("expected a scale to be the index of an internal state or -1, found ") << s;
   if (failed(verifyTokenValues(op))) return failure();
   auto out = cast<YieldOp>(op.getCombine().front().getTerminator()).getValues();
-  if (out.size() != 1) return op.emitOpError("expected the combine region to yield the output");
-  if (auto type = dyn_cast<RealType>(out[0].getType()); !type || type.getRank() > 1)
-    return op.emitOpError("expected the output to be a scalar or a vector, found ") << out[0].getType();
-  return success();
+  if (unsigned outputs = numOutputs(op); out.size() != outputs) {
+    if (outputs == 1) return op.emitOpError("expected the combine region to yield the output");
+    return op.emitOpError("expected the combine region to yield ") << outputs << " outputs, found " << out.size();
+  }
+  return verifyOutputs(op, out.getTypes());
 }
 
 template <class OpT> void nameFactored(OpT op, Region &region, OpAsmSetValueNameFn set) {

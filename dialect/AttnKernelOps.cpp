@@ -16,7 +16,13 @@ LogicalResult KernelOp::verifyRegions() {
     if (token ? !isa<SequenceType>(arg.getType()) : !isa<RealType>(arg.getType()))
       return emitOpError("expected a sequence for a token input and a tensor for any other, found ") << arg.getType();
   }
-  if (failed(verifyChunk(*this, getChunk())) || failed(verifyBound(*this, cast<RealType>(getOut())))) return failure();
+  if (failed(verifyChunk(*this, getChunk()))) return failure();
+  SmallVector<RealType> outputs = outputTypes();
+  if (outputs.size() != numOutputs(*this))
+    return emitOpError("expected a type for each of ") << numOutputs(*this) << " outputs, found " << outputs.size();
+  if (failed(verifyOutputs(*this, SmallVector<Type>(outputs.begin(), outputs.end())))) return failure();
+  for (RealType type : outputs)
+    if (failed(verifyBound(*this, type))) return failure();
   auto fits = [](Operation *op, Type type) {
     if (auto sequence = dyn_cast<SequenceType>(type)) type = RealType::get(op->getContext(), sequence.getSizes());
     auto real = dyn_cast<RealType>(type);
@@ -28,6 +34,16 @@ LogicalResult KernelOp::verifyRegions() {
     if (isa<ScanOp, PairsOp, RowsOp, EmitOp, StageOp>(op) && op->getParentOfType<StageOp>()) {
       op->emitOpError("does not belong into a stage");
       return WalkResult::interrupt();
+    }
+    if (auto emit = dyn_cast<EmitOp>(op)) {
+      int64_t n = emit.getOutput();
+      auto rows = emit.getX().getType().getDims().drop_front();
+      if (n < 0 || n >= static_cast<int64_t>(outputs.size()) || rows != outputs[n].getDims()) {
+        InFlightDiagnostic diag = emit.emitOpError("expected rows of one of the outputs (");
+        llvm::interleaveComma(outputs, diag);
+        diag << "), found " << emit.getX().getType() << " for output " << n;
+        return WalkResult::interrupt();
+      }
     }
     for (Type type : op->getResultTypes())
       if (!fits(op, type)) return WalkResult::interrupt();
@@ -42,6 +58,13 @@ LogicalResult KernelOp::verifyRegions() {
       return emitOpError("expected state '") << names[i] << "' to keep its shape "
                                              << body.getArgument(inputs + i).getType() << ", found " << v.getType();
   return success();
+}
+
+SmallVector<RealType> KernelOp::outputTypes() {
+  SmallVector<RealType> types{dyn_cast<RealType>(getOut())};
+  if (auto others = getOthers())
+    for (Type type : others->getAsValueRange<TypeAttr>()) types.push_back(dyn_cast<RealType>(type));
+  return types;
 }
 
 namespace {

@@ -8,13 +8,18 @@ def Attn_KernelOp : Attn_OperatorOp<"kernel", [SingleBlock]> {
   let summary = "one head of one sequence, as scans of stages";
   let description = [{
     Block arguments: each token input as an `!attn.sequence`, each head or shared input as a tensor, then the user's states. The body is scans;
-    `attn.yield` gives the states after the last step. Outputs leave through `attn.emit`. `form` and `chunk` say where it came from.
+    `attn.yield` gives the states after the last step. Outputs leave through `attn.emit`: `out`, and where the attribute `outputs` names more,
+    `others` in its order. `form` and `chunk` say where it came from.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$form, I64Attr:$chunk, ArrayAttr:$inputs, StrArrayAttr:$states,
-                       TypeAttrOf<Attn_Tensor>:$out, UnitAttr:$bidirectional);
+                       TypeAttrOf<Attn_Tensor>:$out, UnitAttr:$bidirectional, OptionalAttr<TypeArrayAttr>:$others);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `form` $form `chunk` $chunk (`bidirectional` $bidirectional^)? `inputs` $inputs `states` $states `out` $out $body attr-dict
+    $sym_name `form` $form `chunk` $chunk (`bidirectional` $bidirectional^)? `inputs` $inputs `states` $states `out` $out (`others` $others^)? $body attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// The type of each output, "out" first.
+    ::llvm::SmallVector<::lintel::RealType> outputTypes();
   }];
   let hasRegionVerifier = 1;
 }
@@ -66,11 +71,11 @@ def Attn_RowsOp : Attn_InnerOp<"rows", [Pure]> {
 def Attn_EmitOp : Attn_InnerOp<"emit", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes a chunk's rows of the output";
   let description = [{
-    `out[t + i, n...] = x[i, n...]` for t + i < T.
+    `out[t + i, n...] = x[i, n...]` for t + i < T; with `to`, of that output, counted from "out".
     Example: `attn.emit %o[%t] : !attn.tensor<16, 64>`
   }];
-  let arguments = (ins Attn_Tensor:$x, Index:$t);
-  let assemblyFormat = "$x `[` $t `]` attr-dict `:` type($x)";
+  let arguments = (ins Attn_Tensor:$x, Index:$t, DefaultValuedAttr<I64Attr, "0">:$output);
+  let assemblyFormat = "$x `[` $t `]` (`to` $output^)? attr-dict `:` type($x)";
   let hasVerifier = 1;
 }
 

@@ -14,6 +14,30 @@ LogicalResult lintel::verifyOperatorHeader(Operation *op, ArrayAttr inputs, Arra
   }
   for (StringRef state : states)
     if (!seen.insert(state).second) return op->emitOpError("expected distinct names, found '") << state << "' twice";
+  Attribute outputs = op->getAttr("outputs");
+  if (!outputs) return success();
+  auto names = dyn_cast<ArrayAttr>(outputs);
+  if (!names || names.size() < 2 || !llvm::all_of(names, llvm::IsaPred<StringAttr>) ||
+      cast<StringAttr>(names[0]).getValue() != "out")
+    return op->emitOpError("expected `outputs` to be the names of two outputs or more, \"out\" the first, found ")
+           << outputs;
+  for (StringRef name : stateNames(names))
+    if (!seen.insert(name).second) return op->emitOpError("expected distinct names, found '") << name << "' twice";
+  return success();
+}
+
+SmallVector<StringRef> lintel::outputNames(Operation *op) {
+  if (auto names = op->getAttrOfType<ArrayAttr>("outputs")) return stateNames(names);
+  return {"out"};
+}
+
+LogicalResult lintel::verifyOutputs(Operation *op, TypeRange types) {
+  for (auto [name, type] : llvm::zip(outputNames(op), types)) {
+    auto out = dyn_cast<RealType>(type);
+    if (out && out.getRank() <= 1) continue;
+    if (types.size() == 1) return op->emitOpError("expected the output to be a scalar or a vector, found ") << type;
+    return op->emitOpError("expected output '") << name << "' to be a scalar or a vector, found " << type;
+  }
   return success();
 }
 
@@ -26,19 +50,22 @@ LogicalResult lintel::verifyStepBody(Operation *op, Region &body, ArrayAttr inpu
       failed(verifyStepOps(op, body, bound, /*final=*/true, attend)))
     return failure();
   auto yield = cast<YieldOp>(body.front().getTerminator());
-  if (yield.getValues().size() != states.size() + 1)
-    return op->emitOpError("expected attn.yield of the output and ")
-           << states.size() << " states, found " << yield.getValues().size() << " values";
-  auto out = dyn_cast<RealType>(yield.getValues()[0].getType());
-  if (!out || out.getRank() > 1)
-    return op->emitOpError("expected the output to be a scalar or a vector, found ") << yield.getValues()[0].getType();
+  unsigned outputs = numOutputs(op);
+  if (yield.getValues().size() != states.size() + outputs) {
+    InFlightDiagnostic diag = op->emitOpError("expected attn.yield of ");
+    if (outputs == 1) diag << "the output";
+    else diag << outputs << " outputs";
+    return diag << " and " << states.size() << " states, found " << yield.getValues().size() << " values";
+  }
+  if (failed(verifyOutputs(op, yield.getValues().take_front(outputs).getTypes()))) return failure();
+  ValueRange finals = yield.getValues().drop_front(outputs);
   for (auto [i, name] : llvm::enumerate(names)) {
-    Type before = body.front().getArgument(inputs.size() + i).getType(), after = yield.getValues()[i + 1].getType();
+    Type before = body.front().getArgument(inputs.size() + i).getType(), after = finals[i].getType();
     if (before != after)
       return op->emitOpError("expected state '") << name << "' to keep its shape " << before << ", found " << after;
   }
   auto result = body.walk([&](FinalOp final) {
-    if (llvm::is_contained(yield.getValues().drop_front(), final.getX())) return WalkResult::advance();
+    if (llvm::is_contained(finals, final.getX())) return WalkResult::advance();
     final.emitOpError("expected a value that is yielded as a state");
     return WalkResult::interrupt();
   });
@@ -48,7 +75,7 @@ LogicalResult lintel::verifyStepBody(Operation *op, Region &body, ArrayAttr inpu
   for (Operation &inner : body.front().without_terminator())
     if (isa<FinalOp>(inner) || llvm::any_of(inner.getOperands(), [&](Value v) { return late.contains(v); }))
       late.insert(inner.result_begin(), inner.result_end());
-  for (auto [name, v] : llvm::zip(names, yield.getValues().drop_front()))
+  for (auto [name, v] : llvm::zip(names, finals))
     if (late.contains(v)) return op->emitOpError("expected state '") << name << "' not to depend on attn.final";
   return success();
 }

@@ -17,6 +17,8 @@ def Attn_SpecOp : Attn_OperatorOp<"spec", [SingleBlock]> {
     The body maps the inputs of step t and the states before it to the output and the states after it:
     `(out_t, S_t) = body(inputs_t, S_{t-1})`, for t = 0..T-1, states starting at zero or as given. Block arguments: the inputs in
     the order of `inputs`, then the states in the order of `states`. `attn.yield` gives the output first, then each state.
+    An operator with several outputs names them in the attribute `outputs` (`["out", "den"]`, "out" the first) and yields them in that order before the states;
+    all forms inherit it.
     A bidirectional operator reads its states through `attn.final`. Dimensions are symbolic until `attn-bind-dimensions`.
 
     ```mlir

@@ -34,7 +34,15 @@ mlir::LogicalResult verifyBoundSpec(SpecOp spec);
 mlir::LogicalResult verifyFreshName(mlir::Operation *from, llvm::StringRef name);
 /// A region of a step holds ops on values alone; `attn.final` and `attn.attend` only where they are admitted.
 mlir::LogicalResult verifyStepOps(mlir::Operation *op, mlir::Region &region, bool bound, bool final, bool attend);
-/// A body that maps inputs and states to the output and the states.
+/// The names of an operator's outputs: "out", then those of its attribute `outputs`, where it has more.
+llvm::SmallVector<llvm::StringRef> outputNames(mlir::Operation *op);
+inline unsigned numOutputs(mlir::Operation *op) {
+  auto names = op->getAttrOfType<mlir::ArrayAttr>("outputs");
+  return names ? names.size() : 1;
+}
+/// The outputs that a region yields first must be scalars or vectors.
+mlir::LogicalResult verifyOutputs(mlir::Operation *op, mlir::TypeRange types);
+/// A body that maps inputs and states to the outputs and the states.
 mlir::LogicalResult verifyStepBody(mlir::Operation *op, mlir::Region &body, mlir::ArrayAttr inputs,
                                    mlir::ArrayAttr states, bool bound, bool attend = false);
 void nameArguments(mlir::Block &block, mlir::ArrayAttr inputs, llvm::ArrayRef<llvm::StringRef> rest,

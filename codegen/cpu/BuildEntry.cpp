@@ -89,14 +89,17 @@ struct BuildEntry : lintel::impl::BuildEntryBase<BuildEntry> {
         arguments.push_back(LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, to, null));
       }
     }
-    pass(at(item, ptr, offsetof(lintel_item, out)), NoAlias);
-    arguments.append({at(item, i64, offsetof(lintel_item, out_step)), at(item, i64, offsetof(lintel_item, steps)),
-                      at(item, i64, offsetof(lintel_item, position))});
+    Value outs = at(item, ptr, offsetof(lintel_item, out)), outSteps = at(item, ptr, offsetof(lintel_item, out_step));
+    for (int64_t i = 0; i < shape.outputs; ++i) {
+      pass(at(outs, ptr, 8 * i), NoAlias);
+      arguments.push_back(at(outSteps, i64, 8 * i));
+    }
+    arguments.append({at(item, i64, offsetof(lintel_item, steps)), at(item, i64, offsetof(lintel_item, position))});
     pass(at(item, ptr, offsetof(lintel_item, scratch)), Scratch);
     LLVM::CallOp::create(b, loc, body, arguments);
     LLVM::ReturnOp::create(b, loc, ValueRange());
     body.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("noinline")}));
-    for (StringRef name : {entryName, inputsName, statesName}) body->removeAttr(name);
+    for (StringRef name : {entryName, inputsName, statesName, outputsName}) body->removeAttr(name);
     return success();
   }
 };

@@ -19,12 +19,14 @@ struct CheckEntry : lintel::impl::CheckEntryBase<CheckEntry> {
     if (function.getNumResults() != 0) return function.emitOpError("an entry has no results");
     if (function.getNumArguments() != shape->arguments())
       return function.emitOpError() << "expected " << shape->arguments() << " arguments for " << shape->inputs
-                                    << " inputs and " << shape->states << " states, found "
+                                    << " inputs, " << shape->states << " states and " << shape->outputs
+                                    << " outputs, found "
                                     << function.getNumArguments();
     std::string kinds; // m memref, i index, b i1
     for (int64_t i = 0; i < shape->inputs; ++i) kinds += "mii";
     for (int64_t i = 0; i < shape->states; ++i) kinds += "mmbb";
-    kinds += "miiim";
+    for (int64_t i = 0; i < shape->outputs; ++i) kinds += "mi";
+    kinds += "iim";
     for (auto [kind, type, i] : llvm::zip_equal(kinds, function.getArgumentTypes(), llvm::seq<size_t>(kinds.size()))) {
       if (kind == 'i' && !type.isIndex())
         return function.emitOpError() << "expected argument " << i << " to be index, found " << type;

@@ -5,7 +5,7 @@
 // with them:
 //
 //   func.func private @body(<arguments>) attributes {lintel.entry = "symbol", lintel.inputs = 3 : i64,
-//                                                    lintel.states = 1 : i64}
+//                                                    lintel.states = 1 : i64, lintel.outputs = 1 : i64}
 //
 // with no results, and the arguments in this order:
 //
@@ -17,13 +17,14 @@
 //                                memref<..xT>   state_out; must not be written unless has_out; may be state_in
 //                                i1             has_in
 //                                i1             has_out
-//   memref<..xT>   out
-//   index          out_step
+//   for each of lintel.outputs (1 where it is not given):
+//                                memref<..xT>   out
+//                                index          out_step
 //   index          steps
 //   index          position
 //   memref<..xi8>  scratch, aligned to 64
 //
-// A dynamic size tells nothing (do not use memref.dim): it is only large. Facts given to LLVM: inputs, out and scratch
+// A dynamic size tells nothing (do not use memref.dim): it is only large. Facts given to LLVM: inputs, outputs and scratch
 // alias nothing that is written through another argument; inputs are not written; scratch is aligned to 64. Nothing is
 // said of the states, whose in and out may be the same memory. These facts stand on the body's arguments, and the body
 // stays a function of its own behind the entry: inlined, they would turn into alias scopes, which later passes drop

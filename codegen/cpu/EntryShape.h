@@ -8,12 +8,13 @@
 namespace lintel {
 
 inline constexpr llvm::StringLiteral entryName = "lintel.entry", inputsName = "lintel.inputs",
-                                     statesName = "lintel.states", exportName = "lintel.export";
+                                     statesName = "lintel.states", outputsName = "lintel.outputs",
+                                     exportName = "lintel.export";
 
-/// The numbers of inputs and states of an entry; failure with a diagnostic if an attribute is bad.
+/// The numbers of inputs, states and outputs of an entry; failure with a diagnostic if an attribute is bad.
 struct EntryShape {
-  int64_t inputs = 0, states = 0;
-  int64_t arguments() const { return 3 * inputs + 4 * states + 5; }
+  int64_t inputs = 0, states = 0, outputs = 1;
+  int64_t arguments() const { return 3 * inputs + 4 * states + 2 * outputs + 3; }
 };
 
 inline mlir::FailureOr<EntryShape> readEntryShape(mlir::Operation *op) {
@@ -22,7 +23,10 @@ inline mlir::FailureOr<EntryShape> readEntryShape(mlir::Operation *op) {
       op->getAttrOfType<mlir::StringAttr>(entryName).getValue().empty())
     return op->emitOpError() << "expected the symbol's name as string in `" << entryName << "`";
   for (auto [name, value] :
-       {std::pair<llvm::StringRef, int64_t *>{inputsName, &shape.inputs}, {statesName, &shape.states}}) {
+       {std::pair<llvm::StringRef, int64_t *>{inputsName, &shape.inputs},
+        {statesName, &shape.states},
+        {outputsName, &shape.outputs}}) {
+    if (name == outputsName && !op->hasAttr(name)) continue; // one
     auto attr = op->getAttrOfType<mlir::IntegerAttr>(name);
     if (!attr || !attr.getType().isSignlessInteger(64) || attr.getInt() < 0 || attr.getInt() > 1000)
       return op->emitOpError() << "an entry needs `" << name << "`, an i64 from 0 to 1000";

@@ -84,6 +84,7 @@ std::string lintel::headerText(const KernelDescription &k) {
   for (const ParameterDescription &p : k.inputs) line(p, "");
   for (const ParameterDescription &p : k.states) line(p, ", zeros if not given");
   line(k.out, "");
+  for (const ParameterDescription &p : k.others) line(p, "");
   os << " *\n * Variants, best first:\n";
   for (const VariantDescription &v : k.variants) {
     os << " *   " << comment(v.form) << ", chunk " << v.chunk << ", " << comment(v.target);
@@ -96,12 +97,15 @@ std::string lintel::headerText(const KernelDescription &k) {
     os << "#define " << k.symbol << "_dim_" << identifier(name) << " INT64_C(" << size << ")\n";
   if (!k.dimensions.empty()) os << "\n";
   if (!k.inputs.empty() || !k.states.empty()) {
-    os << "/* Positions in lintel_item.input and in .state_in and .state_out. */\nenum {\n";
+    os << "/* Positions in lintel_item.input, in .state_in and .state_out"
+       << (k.others.empty() ? "" : ", and in .out") << ". */\nenum {\n";
     std::vector<std::string> entries;
     for (size_t i = 0; i < k.inputs.size(); ++i)
       entries.push_back("  " + k.symbol + "_input_" + identifier(k.inputs[i].name) + " = " + std::to_string(i));
     for (size_t i = 0; i < k.states.size(); ++i)
       entries.push_back("  " + k.symbol + "_state_" + identifier(k.states[i].name) + " = " + std::to_string(i));
+    for (size_t i = 0; i < k.others.size(); ++i)
+      entries.push_back("  " + k.symbol + "_output_" + identifier(k.others[i].name) + " = " + std::to_string(i + 1));
     os << join(entries, ",\n") << "\n};\n\n";
   }
   os << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nextern const lintel_kernel " << k.symbol

@@ -8,7 +8,7 @@ using namespace llvm;
 using namespace lintel;
 
 // The builder below writes the structs field by field; a change of the header must change it too.
-static_assert(sizeof(lintel_parameter) == 40 && sizeof(lintel_variant) == 56 && sizeof(lintel_kernel) == 80,
+static_assert(sizeof(lintel_parameter) == 40 && sizeof(lintel_variant) == 56 && sizeof(lintel_kernel) == 88,
               "kernel.h changed: adapt KernelDescriptor.cpp");
 
 namespace {
@@ -25,6 +25,7 @@ public:
     auto text = [](const std::string &value) { return value.find('\0') == std::string::npos; };
     bool good = text(k.symbol) && text(k.name) && text(k.specHash);
     std::vector<const ParameterDescription *> parameters{&k.out};
+    for (const auto &p : k.others) parameters.push_back(&p);
     for (const auto &p : k.inputs) parameters.push_back(&p);
     for (const auto &p : k.states) parameters.push_back(&p);
     for (const ParameterDescription *p : parameters) {
@@ -44,6 +45,8 @@ public:
   }
 
   void write(const KernelDescription &k) {
+    std::vector<ParameterDescription> outputs{k.out};
+    outputs.insert(outputs.end(), k.others.begin(), k.others.end());
     Constant *fields[] = {number32(LINTEL_ABI_VERSION),
                           number32(sizeof(lintel_kernel)),
                           string(k.name),
@@ -54,9 +57,11 @@ public:
                           number32(k.states.size()),
                           number32(k.variants.size()),
                           number32(k.attends),
+                          number32(outputs.size()),
+                          number32(0),
                           parameters(k.inputs),
                           parameters(k.states),
-                          constant(parameterType, parameter(k.out)),
+                          parameters(outputs),
                           variants(k.variants)};
     Constant *value = ConstantStruct::getAnon(context, fields);
     auto *global = new GlobalVariable(module, value->getType(), /*isConstant=*/true, GlobalValue::ExternalLinkage,

@@ -70,6 +70,7 @@ std::string lintel::manifestText(const ArtifactRequest &request) {
                     {"inputs", parameters(k.inputs)},
                     {"states", parameters(k.states)},
                     {"out", parameter(k.out)},
+                    {"other_outputs", parameters(k.others)},
                     {"variants", std::move(variants)},
                     {"files", std::move(files)}};
   std::string text;

@@ -18,7 +18,8 @@ namespace lintel {
 struct LoopsRequest {
   KernelOp kernel;                        ///< after attn-fuse-stages
   llvm::SmallVector<lintel_dtype> inputs; ///< of the kernel's inputs
-  lintel_dtype state = LINTEL_F32, out = LINTEL_F32;
+  llvm::SmallVector<lintel_dtype> outputs; ///< of its outputs
+  lintel_dtype state = LINTEL_F32;
   CpuTarget target;
   std::string entry;                  ///< symbol of the C entry
   std::string schedule, scheduleName; ///< text and name of a .sched file; empty: the heuristic's

@@ -50,13 +50,15 @@ void LoopWriter::createFunction() {
   for (lintel_dtype input : request.inputs) types.append({memrefType(input), idx, idx});
   for (size_t s = 0; s < kernel.getStates().size(); ++s)
     types.append({memrefType(request.state), memrefType(request.state), flag, flag});
-  types.append({memrefType(request.out), idx, idx, idx, MemRefType::get({ShapedType::kDynamic}, b.getI8Type())});
+  for (lintel_dtype output : request.outputs) types.append({memrefType(output), idx});
+  types.append({idx, idx, MemRefType::get({ShapedType::kDynamic}, b.getI8Type())});
   b.setInsertionPointToEnd(result.loops->getBody());
   body = func::FuncOp::create(b, loc, request.entry + "_body", b.getFunctionType(types, {}));
   body.setPrivate();
   body->setAttr("lintel.entry", b.getStringAttr(request.entry));
   body->setAttr("lintel.inputs", b.getI64IntegerAttr(kernel.getInputs().size()));
   body->setAttr("lintel.states", b.getI64IntegerAttr(kernel.getStates().size()));
+  body->setAttr("lintel.outputs", b.getI64IntegerAttr(numOutputs(kernel)));
   Block *entry = body.addEntryBlock();
   unsigned at = 0;
   auto next = [&] { return entry->getArgument(at++); };
@@ -68,8 +70,10 @@ void LoopWriter::createFunction() {
     Value in = next(), o = next(), hasIn = next(), hasOut = next();
     states.push_back({in, o, hasIn, hasOut});
   }
-  out = next();
-  outStep = next();
+  for (size_t o = 0; o < numOutputs(kernel); ++o) {
+    Value base = next(), step = next();
+    outputs.push_back({base, step});
+  }
   steps = next();
   position = next();
   scratch = next();
@@ -290,7 +294,8 @@ void LoopWriter::prepareEmit(EmitOp emit) {
       stage->getBlock() != emit->getBlock())
     return;
   Value t = indices.lookup(emit.getT());
-  Buffer buffer{slice(out, arith::MulIOp::create(b, loc, t, outStep)), {request.out, true, false}, {outStep}, false};
+  auto [base, step] = outputs[emit.getOutput()];
+  Buffer buffer{slice(base, arith::MulIOp::create(b, loc, t, step)), {request.outputs[emit.getOutput()], true, false}, {step}, false};
   emitTargets[stage] = buffer;
 }
 
@@ -305,8 +310,9 @@ LogicalResult LoopWriter::finishEmit(EmitOp emit) {
   auto rows = scf::ForOp::create(b, loc, index(0), count, index(1));
   b.setInsertionPointToStart(rows.getBody());
   Value i = rows.getInductionVar();
-  Buffer to{slice(out, arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, t, i), outStep)),
-            {request.out, false, false},
+  auto [base, step] = outputs[emit.getOutput()];
+  Buffer to{slice(base, arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, t, i), step)),
+            {request.outputs[emit.getOutput()], false, false},
             {},
             false};
   int64_t each = emit.getX().getType().getNumElements() / sizes[0];
@@ -324,7 +330,7 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
   group.vectorBits = request.target.vectorBits;
   group.triple = request.target.triple;
   group.features = request.target.features;
-  SmallVector<Buffer> outputs;
+  SmallVector<Buffer> results;
   for (StageOp stage : stages) {
     if (!isUsedOutside(stage)) continue;
     Buffer buffer;
@@ -339,10 +345,10 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
       buffer = *made;
     }
     group.outputs.push_back({stage, buffer.layout, inPlace});
-    outputs.push_back(buffer);
+    results.push_back(buffer);
     if (!emitTargets.count(stage)) buffers[stage.getResult()] = buffer;
   }
-  if (outputs.empty()) return success();
+  if (results.empty()) return success();
   SmallVector<Value> tensors, captured;
   collectCaptures(stages, tensors, captured);
   DenseMap<Value, Buffer> in;
@@ -373,7 +379,7 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
     byArgument.push_back(nullptr);
     ranks.push_back(0);
   }
-  for (auto [buffer, o] : llvm::zip(outputs, group.outputs)) {
+  for (auto [buffer, o] : llvm::zip(results, group.outputs)) {
     args.push_back(buffer.base);
     byArgument.push_back(&buffer);
     ranks.push_back(StageOp(o.stage).getType().getRank());

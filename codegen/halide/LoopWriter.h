@@ -6,6 +6,7 @@
 
 #include "codegen/halide/KernelToLoops.h"
 #include "codegen/halide/MemoryPlan.h"
+#include "dialect/OperatorUtils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -65,7 +66,11 @@ private:
   mlir::func::FuncOp body;
   llvm::SmallVector<Input> inputs;
   llvm::SmallVector<State> states;
-  mlir::Value out, outStep, steps, position, scratch, given;
+  struct Output {
+    mlir::Value base, step;
+  };
+  llvm::SmallVector<Output> outputs;
+  mlir::Value steps, position, scratch, given;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, mlir::Value> indices;
   llvm::DenseMap<mlir::Operation *, Buffer> emitTargets;     ///< stage -> where its rows go

@@ -30,8 +30,9 @@ double flopsOf(Region &region) {
   return flops;
 }
 
-double inputBytes(Block &block, ArrayAttr inputs, Type out) {
-  double n = elements(out);
+double arrayBytes(Block &block, ArrayAttr inputs, TypeRange outputs) {
+  double n = 0;
+  for (Type type : outputs) n += elements(type);
   for (auto [i, attr] : llvm::enumerate(inputs))
     if (cast<ParamAttr>(attr).getKind() == InputKind::Token) n += elements(block.getArgument(i).getType());
   return 4 * n;
@@ -62,8 +63,8 @@ template <class OpT> Cost factored(OpT op, int64_t steps) {
     if (info.getDecay() == 1) cost.flops += seen * d;
     cost.traffic += 2.0 * d * e / chunk;
   }
-  cost.bytes = inputBytes(op.getToken().front(), op.getInputs(),
-                          cast<YieldOp>(op.getCombine().front().getTerminator()).getValues()[0].getType());
+  cost.bytes = arrayBytes(op.getToken().front(), op.getInputs(),
+                          op.getCombine().front().getTerminator()->getOperandTypes());
   return cost;
 }
 
@@ -90,7 +91,7 @@ Cost lintel::costOf(Operation *form, int64_t steps) {
         cost.traffic += elements(v.getType());
   });
   for (BlockArgument arg : block.getArguments().drop_front(inputs.size())) cost.traffic += elements(arg.getType());
-  cost.bytes = inputBytes(block, inputs, block.getTerminator()->getOperand(0).getType());
+  cost.bytes = arrayBytes(block, inputs, block.getTerminator()->getOperands().take_front(numOutputs(form)).getTypes());
   return cost;
 }
 

@@ -116,12 +116,13 @@ OpenRange unary(UnaryKind kind, OpenRange a) {
 DivisionAnalysis::DivisionAnalysis(SpecOp spec) : spec(spec), body(spec.getBody().front()) {
   unsigned inputs = spec.getInputs().size(), count = body.getNumArguments() - inputs;
   states.assign(count, within(0, false, inf, false));
+  auto after = body.getTerminator()->getOperands().take_back(count);
   // Each round gives up at least one sign, so this ends.
   for (bool changed = true; changed;) {
     changed = false;
     known.clear();
     for (unsigned s = 0; s < count; ++s) {
-      if (states[s].lo < 0 || of(body.getTerminator()->getOperand(s + 1)).lo >= 0) continue;
+      if (states[s].lo < 0 || of(after[s]).lo >= 0) continue;
       states[s] = OpenRange();
       changed = true;
     }

@@ -71,7 +71,7 @@ public:
   /// `v` in terms of the states after the step where `v` uses them, else of those before it.
   AffineValue decompose(mlir::Value v) { return decompose(v, true); }
   mlir::Value stateBefore(unsigned s) const { return block.getArgument(inputs + s); }
-  mlir::Value stateAfter(unsigned s) const { return block.getTerminator()->getOperand(s + 1); }
+  mlir::Value stateAfter(unsigned s) const { return block.getTerminator()->getOperands().take_back(numStates())[s]; }
 
   /// Builds `a * b`, `-a` and so on at the end of the block; a null value is one.
   mlir::Value times(mlir::Value a, mlir::Value b);

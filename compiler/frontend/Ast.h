@@ -103,6 +103,7 @@ enum class StatementKind : uint8_t {
   Head,
   Shared,
   State,
+  Output,
   Let,
   Assign,
   Feature,
@@ -124,12 +125,12 @@ struct Statement {
   Span at;              // the keyword or the assigned name
   llvm::StringRef name; // of a Let or an Assign
   Span nameSpan;
-  std::vector<Declarator> declarators; // of Token, Head, Shared, State
+  std::vector<Declarator> declarators; // of Token, Head, Shared, State, Output
   std::vector<Parameter> parameters;   // of Feature*, Weights
   Expr *value = nullptr;               // null for Causal, Bidirectional, a bare Normalize and declarations
 
-  // From Sema: the symbols that the declarators or the parameters stand for, or the Let's, or the state assigned to
-  // (null for `out`), or the `den` of Normalize.
+  // From Sema: the symbols that the declarators or the parameters stand for, or the Let's, or the state or output assigned
+  // to (none for `out`), or the `den` of Normalize.
   llvm::SmallVector<Symbol *, 2> symbols;
 };
 
@@ -139,6 +140,7 @@ struct Symbol {
     Head,
     Shared,
     State,
+    Output,
     Let,
     Parameter,
     Denominator,
@@ -190,6 +192,7 @@ struct Operator {
   Form form = Form::Linear;
   std::vector<std::unique_ptr<Symbol>> symbols;
   std::vector<const Symbol *> inputs, states; // in the order of declaration
+  std::vector<const Symbol *> outputs;        // those beside `out`
   std::vector<std::string> dimensions;        // in the order of first occurrence
   ShortForm shortForm;                        // for Linear and Weights
   ValueType out;

@@ -163,8 +163,8 @@ void ExprChecker::check(Expr &expr) {
 
 void ExprChecker::checkName(Expr &expr) {
   Symbol *symbol = lookUp(expr.name);
-  if (expr.name == "out") {
-    diagnostics.report(diag::OutIsRead, expr.span).hint("name the value with 'let' and read that name");
+  if (expr.name == "out" || (symbol && symbol->kind == Symbol::Output)) {
+    diagnostics.report(diag::OutIsRead, expr.span, expr.name).hint("name the value with 'let' and read that name");
     return;
   }
   if (!symbol) {

@@ -136,7 +136,7 @@ void Parser::parseStatement(Operator &op) {
   }
   llvm::StringRef word = text(start);
   std::optional<StatementKind> kind = statementKind(word);
-  bool declares = kind && *kind <= StatementKind::Let;
+  bool declares = kind && *kind <= StatementKind::Let && *kind != StatementKind::Output;
   bool isAssignment = ahead(1).kind == TokenKind::Assign && !declares;
   if (!kind && !isAssignment) {
     Diagnostic &diagnostic = error(diag::UnknownStatement, start.span, word);
@@ -171,6 +171,7 @@ void Parser::parseStatement(Operator &op) {
   case StatementKind::Head:
   case StatementKind::Shared:
   case StatementKind::State:
+  case StatementKind::Output:
     parseDeclarators(statement);
     break;
   case StatementKind::Let:

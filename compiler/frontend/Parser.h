@@ -1,7 +1,7 @@
 // Tokens to syntax, by recursive descent. Always yields a tree; after an error it goes on at the next statement.
 //
 //   file       = { "attention" name "{" { statement end } "}" }          end = line end | ";"
-//   statement  = ("token" | "head" | "shared" | "state") declarator { "," declarator }
+//   statement  = ("token" | "head" | "shared" | "state" | "output") declarator { "," declarator }
 //              | "let" name "=" expr | name "=" expr
 //              | ("feature" | "feature_q" | "feature_k") "(" name ")" "=" expr | "weights" "(" name "," name ")" "="
 //              expr | "scale" expr | "decay" expr | "normalize" [expr] | "causal" | "bidirectional"
@@ -10,7 +10,7 @@
 //   right
 //                but for power; a comparison does not chain
 //
-// Keywords are such at the start of a statement alone, and but for those of declarations and "let" not before "=". A
+// Keywords are such at the start of a statement alone, and but for those of inputs, states and "let" not before "=". A
 // line's end inside parentheses, after a comma or after an operator does not end the statement.
 #ifndef LINTEL_FRONTEND_PARSER_H
 #define LINTEL_FRONTEND_PARSER_H

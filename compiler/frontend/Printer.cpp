@@ -116,6 +116,7 @@ static void printStatement(const Statement &statement, llvm::raw_ostream &os) {
   case StatementKind::Head:
   case StatementKind::Shared:
   case StatementKind::State:
+  case StatementKind::Output:
     os << keyword(statement.kind) << ' ';
     llvm::interleaveComma(statement.declarators, os, [&](const Declarator &declarator) {
       os << declarator.name;

@@ -17,7 +17,7 @@ public:
 
 private:
   unsigned line(Span span) const { return source.place(span.begin).line; }
-  static bool isDeclaration(StatementKind kind) { return kind <= StatementKind::State; }
+  static bool isDeclaration(StatementKind kind) { return kind <= StatementKind::Output; }
   static bool isShort(StatementKind kind) { return kind >= StatementKind::Feature && kind != StatementKind::Causal; }
   std::string title(const Statement &statement) const {
     return (statement.kind == StatementKind::Assign ? statement.name : keyword(statement.kind)).str();
@@ -57,7 +57,7 @@ void OperatorChecker::declareDimensions() {
   llvm::StringSet<> inInputs, warned;
   for (bool states : {false, true})
     for (auto &statement : op.statements) {
-      if (!isDeclaration(statement->kind) || (statement->kind == StatementKind::State) != states) continue;
+      if (!isDeclaration(statement->kind) || (statement->kind >= StatementKind::State) != states) continue;
       for (const Declarator &declarator : statement->declarators)
         for (const DimSyntax &dim : declarator.dims) {
           if (!dim.value.isSymbol()) continue;
@@ -104,7 +104,11 @@ void OperatorChecker::declareNames() {
         if (declarator.hasError) type = {};
         Symbol *symbol = exprs.newSymbol(kind, declarator.name, declarator.span, type);
         statement->symbols.push_back(symbol);
-        if (declare(symbol)) (kind == Symbol::State ? op.states : op.inputs).push_back(symbol);
+        if (!declare(symbol)) continue;
+        (kind == Symbol::State ? op.states : kind == Symbol::Output ? op.outputs : op.inputs).push_back(symbol);
+        if (kind == Symbol::Output && type.rank() == 2)
+          diagnostics.report(diag::OutIsMatrix, declarator.span, declarator.name, type.str())
+              .hint("'flatten(M)' is a matrix as a vector");
       }
     } else if (statement->kind == StatementKind::Let && !statement->name.empty()) {
       Symbol *symbol = exprs.newSymbol(Symbol::Let, statement->name, statement->nameSpan);
@@ -172,6 +176,10 @@ void OperatorChecker::checkRecurrence(const Statement &first) {
   }
   if (!outStatement && !op.hasSyntaxError)
     diagnostics.report(diag::OutMissing, op.span, op.name).hint("assign it once, as in 'out = q @ S'");
+  for (const Symbol *output : op.outputs)
+    if (!output->isAssigned && !op.hasSyntaxError)
+      diagnostics.report(diag::OutputMissing, output->span, output->name)
+          .hint("assign it once, as in '" + output->name + " = q @ S'");
 }
 
 void OperatorChecker::checkAssign(Statement &statement) {
@@ -181,18 +189,19 @@ void OperatorChecker::checkAssign(Statement &statement) {
   const ValueType &type = statement.value->type;
   if (isOut) {
     if (outStatement) {
-      diagnostics.report(diag::OutTwice, statement.nameSpan, line(outStatement->at));
+      diagnostics.report(diag::OutTwice, statement.nameSpan, name, line(outStatement->at));
       return;
     }
     outStatement = &statement;
     if (!type.isError() && type.rank() == 2)
-      diagnostics.report(diag::OutIsMatrix, statement.value->span, type.str())
+      diagnostics.report(diag::OutIsMatrix, statement.value->span, name, type.str())
           .hint("'flatten(M)' is a matrix as a vector");
     op.out = type;
     return;
   }
   Symbol *target = exprs.names.lookup(name);
-  if (!target || target->kind != Symbol::State) {
+  bool isOutput = target && target->kind == Symbol::Output;
+  if (!isOutput && (!target || target->kind != Symbol::State)) {
     if (target && (target->isInput() || target->kind == Symbol::Dimension || target->kind == Symbol::Let)) {
       Diagnostic &diagnostic = diagnostics.report(diag::AssignedInput, statement.nameSpan, name, target->describe());
       diagnostic.hint(target->kind == Symbol::Let ? "a value that changes is declared with 'state'"
@@ -201,7 +210,8 @@ void OperatorChecker::checkAssign(Statement &statement) {
     }
     Diagnostic &diagnostic = diagnostics.report(diag::AssignedUnknown, statement.nameSpan, name);
     llvm::SmallVector<llvm::StringRef> known{"out"};
-    for (const Symbol *state : op.states) known.push_back(state->name);
+    for (const auto &list : {op.states, op.outputs})
+      for (const Symbol *symbol : list) known.push_back(symbol->name);
     if (name == "scale" || name == "decay" || name == "normalize")
       diagnostic.hint("the short form writes '" + name + " expression' without '='");
     else if (name == "feature" || name == "feature_q" || name == "feature_k")
@@ -213,16 +223,26 @@ void OperatorChecker::checkAssign(Statement &statement) {
     else diagnostic.hint("write 'let " + name + " = ...' for a value of this step, or declare 'state " + name + "'");
     return;
   }
+  if (isOutput && target->isAssigned) {
+    for (const auto &other : op.statements)
+      if (other->kind == StatementKind::Assign && llvm::is_contained(other->symbols, target)) {
+        diagnostics.report(diag::OutTwice, statement.nameSpan, name, line(other->at));
+        return;
+      }
+  }
   target->isAssigned = true;
   statement.symbols.push_back(target);
   if (!ExprChecker::fits(type, target->type)) {
     Diagnostic &diagnostic =
-        diagnostics.report(diag::AssignedShape, statement.value->span, name, target->type.str(), type.str());
+        diagnostics.report(diag::AssignedShape, statement.value->span, name, target->type.str(), type.str(),
+                           isOutput ? "output" : "state");
+    if (isOutput && type.rank() == 1 && target->type.rank() == 0)
+      diagnostic.hint("declare it with its length, as in 'output " + name + "[" + type.shape[0].str() + "]'");
     if (type.rank() == 2 && target->type.rank() == 2 && type.shape[0] == target->type.shape[1] &&
         type.shape[1] == target->type.shape[0])
       diagnostic.hint("'outer(a, b)' has the length of a as its first dimension");
   }
-  checkAffine(*target, *statement.value);
+  if (!isOutput) checkAffine(*target, *statement.value);
 }
 
 // The symbols in a tree; what a let reads counts too. Lets are followed by a list, not by recursion: their chains can
@@ -498,9 +518,13 @@ void OperatorChecker::warnUnused() {
   }
   if (op.form != Form::Recurrence || !outStatement) return;
 
-  // What reaches `out`, through updates of other states too.
+  // What reaches an output, through updates of other states too.
   llvm::SmallSetVector<const Symbol *, 8> reached;
   collectReads(*outStatement->value, reached);
+  for (const auto &statement : op.statements)
+    if (statement->kind == StatementKind::Assign && !statement->symbols.empty() &&
+        statement->symbols[0]->kind == Symbol::Output)
+      collectReads(*statement->value, reached);
   for (size_t i = 0; i < reached.size(); ++i)
     for (const auto &statement : op.statements)
       if (statement->kind == StatementKind::Assign && !statement->symbols.empty() &&
@@ -509,7 +533,8 @@ void OperatorChecker::warnUnused() {
   for (const Symbol *state : op.states)
     if (!state->isAssigned)
       diagnostics.report(diag::StateNotAssigned, state->span, state->name).hint("it stays at its initial value");
-    else if (!reached.contains(state)) diagnostics.report(diag::StateNotRead, state->span, state->name);
+    else if (!reached.contains(state))
+      diagnostics.report(diag::StateNotRead, state->span, state->name, op.outputs.empty() ? "'out'" : "an output");
 }
 
 void OperatorChecker::run() {
@@ -526,7 +551,8 @@ void OperatorChecker::run() {
   const Statement *first = nullptr;
   for (auto &statement : op.statements)
     if (!first &&
-        (statement->kind == StatementKind::State || (statement->kind == StatementKind::Assign && !isSlip(*statement))))
+        (statement->kind == StatementKind::State || statement->kind == StatementKind::Output ||
+         (statement->kind == StatementKind::Assign && !isSlip(*statement))))
       first = statement.get();
   if (first) checkRecurrence(*first);
   else checkShortForm();

@@ -263,17 +263,18 @@ void SpecBuilder::buildLets() {
 }
 
 void SpecBuilder::buildRecurrence() {
-  Value out;
+  Value out; // what else is put out is kept as states are
   for (const auto &statement : op.statements) {
     mlir::Location loc = location(statement->at);
     if (statement->kind == StatementKind::Let) values[statement->symbols[0]] = build(*statement->value);
     else if (statement->kind == StatementKind::Assign && statement->name == "out") out = build(*statement->value);
     else if (statement->kind == StatementKind::Assign) {
-      const Symbol *state = statement->symbols[0];
-      values[state] = broadcast(loc, build(*statement->value), type(state->type.shape));
+      const Symbol *target = statement->symbols[0];
+      values[target] = broadcast(loc, build(*statement->value), type(target->type.shape));
     }
   }
   llvm::SmallVector<Value> results{out};
+  for (const Symbol *output : op.outputs) results.push_back(values[output]);
   for (const Symbol *state : op.states) results.push_back(values[state]);
   yield(location(op.span), results);
 }
@@ -384,6 +385,11 @@ void SpecBuilder::build() {
 
   auto spec =
       SpecOp::create(builder, location(op.span), op.name, builder.getArrayAttr(inputs), builder.getArrayAttr(states));
+  if (!op.outputs.empty()) {
+    llvm::SmallVector<llvm::StringRef> names{"out"};
+    for (const Symbol *output : op.outputs) names.push_back(output->name);
+    spec->setAttr("outputs", builder.getStrArrayAttr(names));
+  }
   mlir::OpBuilder::InsertionGuard guard(builder);
   mlir::Block *body = builder.createBlock(&spec.getBody(), {}, types, locations);
   for (auto [i, input] : llvm::enumerate(op.inputs)) values[input] = body->getArgument(i);

@@ -138,7 +138,7 @@ struct Derivation {
         builder, loc, builder.getStringAttr(name), recurrent.getInputs(), builder.getArrayAttr(states),
         builder.getArrayAttr(readAttrs), builder.getI64IntegerAttr(chunk),
         bidirectional ? builder.getUnitAttr() : UnitAttr(), builder.getDenseI64ArrayAttr(scales));
-    inheritPrecision(form, recurrent);
+    inheritAttributes(form, recurrent);
     auto enter = [&](Region &region, bool afterToo, IRMapping &mapping) {
       Block &block = region.emplaceBlock();
       for (unsigned i = 0; i < inputs; ++i)
@@ -180,8 +180,9 @@ struct Derivation {
         sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, readArgs[r], sum).getResult() : readArgs[r];
       mapping.map(v, sum);
     }
-    Value out = cloneSlice(body.getTerminator()->getOperand(0), mapping, builder);
-    YieldOp::create(builder, loc, out);
+    SmallVector<Value> outputs;
+    for (Value v : body.getTerminator()->getOperands().drop_back(n)) outputs.push_back(cloneSlice(v, mapping, builder));
+    YieldOp::create(builder, loc, outputs);
     return form;
   }
 };
@@ -205,8 +206,8 @@ struct Pass : lintel::impl::DeriveChunkwiseBase<Pass> {
       bool bidirectional = recurrent.getBody().walk([](FinalOp) { return WalkResult::interrupt(); }).wasInterrupted();
       {
         TransitionAnalysis analysis(d.copy.getBody().front(), recurrent.getInputs().size(), prefix);
-        Value out = d.copy.getBody().front().getTerminator()->getOperand(0);
-        if (d.checkStates(analysis) && d.findReads(analysis, out) &&
+        auto outputs = d.copy.getBody().front().getTerminator()->getOperands().drop_back(analysis.numStates());
+        if (d.checkStates(analysis) && llvm::all_of(outputs, [&](Value v) { return d.findReads(analysis, v); }) &&
             !(d.leaves.empty() && d.refuse("the output reads no state"))) {
           if (chunk == 0) d.chunk = defaultChunk(analysis);
           d.build(analysis, builder, bidirectional);

@@ -68,7 +68,7 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
           builder, chunkwise.getLoc(), builder.getStringAttr(name), chunkwise.getInputs(), chunkwise.getStates(),
           chunkwise.getReads(), builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : chunkwise.getChunk()),
           chunkwise.getBidirectionalAttr(), chunkwise.getScalesAttr());
-      inheritPrecision(form, chunkwise);
+      inheritAttributes(form, chunkwise);
       IRMapping mapping;
       chunkwise.getPrefix().cloneInto(&form.getPrefix(), mapping);
       chunkwise.getToken().cloneInto(&form.getToken(), mapping);

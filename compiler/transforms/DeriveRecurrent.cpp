@@ -23,7 +23,7 @@ struct Pass : lintel::impl::DeriveRecurrentBase<Pass> {
       builder.setInsertionPointAfter(spec);
       auto form = RecurrentOp::create(builder, spec.getLoc(), builder.getStringAttr(name), spec.getInputs(),
                                       spec.getStates(), builder.getDenseI64ArrayAttr({}));
-      inheritPrecision(form, spec);
+      inheritAttributes(form, spec);
       IRMapping mapping;
       spec.getBody().cloneInto(&form.getBody(), mapping);
     }

@@ -26,7 +26,7 @@ struct Pass : lintel::impl::DeriveStepBase<Pass> {
       if (failed(verifyFreshName(recurrent, name))) return signalPassFailure();
       auto form = StepOp::create(builder, recurrent.getLoc(), builder.getStringAttr(name), recurrent.getInputs(),
                                  recurrent.getStates(), recurrent.getScalesAttr());
-      inheritPrecision(form, recurrent);
+      inheritAttributes(form, recurrent);
       IRMapping mapping;
       recurrent.getBody().cloneInto(&form.getBody(), mapping);
     }

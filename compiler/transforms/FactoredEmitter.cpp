@@ -261,18 +261,7 @@ void Tile::emitOutput(const FactoredForm &form, const KernelFrame &frame, ArrayR
   for (Value p : exponentsAt) emitter.bind(form.combine->getArgument(at++), p, StageEmitter::I);
   for (Value p : exponentsNext) emitter.bind(form.combine->getArgument(at++), p, StageEmitter::I);
   for (Value r : reads) emitter.bind(form.combine->getArgument(at++), r, StageEmitter::I);
-  Value out = form.combine->getTerminator()->getOperand(0), tensor;
-  if (emitter.isBound(out) && emitter.hasRows(out)) tensor = emitter.tensorOf(out);
-  else {
-    emitter.prepare(out, rows);
-    SmallVector<int64_t> sizes{rows};
-    SmallVector<StringRef> axes{"i"};
-    for (int64_t n : cast<RealType>(out.getType()).getSizes()) sizes.push_back(n), axes.push_back("e");
-    tensor = emitter.stage("out", axes, sizes, [&](StageEmitter::Indices idx) {
-      return emitter.scalar(out, {idx[0], idx[0]}, idx.drop_front());
-    });
-  }
-  EmitOp::create(emitter.builder, emitter.loc, tensor, t);
+  frame.emitOutputs(emitter, form.combine->getTerminator()->getOperands(), t, rows);
 }
 
 SmallVector<Value> lintel::sweepChunks(OpBuilder &builder, Location loc, int64_t chunk, ValueRange carried,

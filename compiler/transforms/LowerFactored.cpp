@@ -137,9 +137,8 @@ KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
   SmallVector<StringRef> names;
   SmallVector<RealType> types;
   for (auto &s : form.states) names.push_back(s.name), types.push_back(s.type);
-  auto outType = cast<RealType>(form.combine->getTerminator()->getOperand(0).getType());
-  KernelFrame frame =
-      KernelFrame::create(builder, op, "chunkwise", op.getChunk(), op.getInputs(), *form.token, names, types, outType);
+  KernelFrame frame = KernelFrame::create(builder, op, "chunkwise", op.getChunk(), op.getInputs(), *form.token, names,
+                                          types, form.combine->getTerminator()->getOperands());
   bool bidirectional = op.getBidirectional();
   if (bidirectional) frame.kernel.setBidirectional(true);
   StageEmitter top(builder, loc);

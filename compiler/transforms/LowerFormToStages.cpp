@@ -12,13 +12,14 @@ using namespace lintel;
 
 KernelFrame KernelFrame::create(OpBuilder &builder, Operation *form, StringRef formName, int64_t chunk,
                                 ArrayAttr inputs, Block &inputTypes, ArrayRef<StringRef> stateNames,
-                                ArrayRef<RealType> stateTypes, RealType out) {
+                                ArrayRef<RealType> stateTypes, ValueRange outputs) {
   builder.setInsertionPointAfter(form);
   KernelFrame frame;
   frame.kernel = KernelOp::create(builder, form->getLoc(), SymbolTable::getSymbolName(form),
                                   builder.getStringAttr(formName), builder.getI64IntegerAttr(chunk), inputs,
-                                  builder.getStrArrayAttr(stateNames), TypeAttr::get(out), UnitAttr());
-  inheritPrecision(frame.kernel, form);
+                                  builder.getStrArrayAttr(stateNames), TypeAttr::get(outputs[0].getType()), UnitAttr(),
+                                  outputs.size() > 1 ? builder.getTypeArrayAttr(SmallVector<Type>(outputs.drop_front().getTypes())) : ArrayAttr());
+  inheritAttributes(frame.kernel, form);
   if (auto reason = form->getAttr("reason")) frame.kernel->setAttr("reason", reason);
   Block &block = frame.kernel.getBody().emplaceBlock();
   for (auto [i, attr] : llvm::enumerate(inputs)) {
@@ -47,6 +48,24 @@ void KernelFrame::bindInputs(StageEmitter &emitter, Block &block, Value t, int64
                  row);
   }
   emitter.setPosition(t);
+}
+
+void KernelFrame::emitOutputs(StageEmitter &emitter, ValueRange outputs, Value t, int64_t rows) const {
+  SmallVector<StringRef> names = outputNames(kernel);
+  for (auto [i, out] : llvm::enumerate(outputs)) {
+    Value tensor;
+    if (emitter.isBound(out) && emitter.hasRows(out)) tensor = emitter.tensorOf(out);
+    else {
+      emitter.prepare(out, rows);
+      SmallVector<int64_t> sizes{rows};
+      SmallVector<StringRef> axes{"i"};
+      for (int64_t n : cast<RealType>(out.getType()).getSizes()) sizes.push_back(n), axes.push_back("e");
+      tensor = emitter.stage(names[i], axes, sizes, [&, out = out](StageEmitter::Indices idx) {
+        return emitter.scalar(out, {idx[0], idx[0]}, idx.drop_front());
+      });
+    }
+    EmitOp::create(emitter.builder, emitter.loc, tensor, t, i);
+  }
 }
 
 SmallVector<Value> lintel::createScan(OpBuilder &builder, Location loc, ScanMode mode, int64_t chunk, int64_t from,
@@ -79,11 +98,11 @@ KernelOp lintel::lowerStepwise(Operation *form) {
   for (unsigned s = 0; s < n; ++s)
     if (!internal[s])
       userNames.push_back(names[s]), userTypes.push_back(cast<RealType>(body.getArgument(inputs.size() + s).getType()));
-  auto yields = body.getTerminator()->getOperands();
+  ValueRange yields = body.getTerminator()->getOperands(), finals = yields.take_back(n), outputs = yields.drop_back(n);
   bool step = isa<StepOp>(form);
   bool bidirectional = body.walk([](FinalOp) { return WalkResult::interrupt(); }).wasInterrupted();
   KernelFrame frame = KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, userNames,
-                                          userTypes, cast<RealType>(yields[0].getType()));
+                                          userTypes, outputs);
   if (bidirectional) frame.kernel.setBidirectional(true);
   Location loc = form->getLoc();
   StageEmitter top(builder, loc);
@@ -98,23 +117,14 @@ KernelOp lintel::lowerStepwise(Operation *form) {
         emitter.bind(body.getArgument(inputs.size() + s), states.empty() ? last[s] : states[s], StageEmitter::None);
       body.walk([&](FinalOp final) {
         if (!write) return;
-        unsigned s = llvm::find(yields.drop_front(), final.getX()) - yields.drop_front().begin();
+        unsigned s = llvm::find(finals, final.getX()) - finals.begin();
         emitter.bind(final.getResult(), last[s], StageEmitter::None);
       });
-      if (write) {
-        emitter.prepare(yields[0], 1);
-        SmallVector<int64_t> sizes{1};
-        SmallVector<StringRef> axes{"i"};
-        for (int64_t d : cast<RealType>(yields[0].getType()).getSizes()) sizes.push_back(d), axes.push_back("e");
-        Value out = emitter.stage("out", axes, sizes, [&](StageEmitter::Indices idx) {
-          return emitter.scalar(yields[0], {idx[0], idx[0]}, idx.drop_front());
-        });
-        EmitOp::create(builder, loc, out, t);
-      }
+      if (write) frame.emitOutputs(emitter, outputs, t, 1);
       SmallVector<Value> next;
       if (update)
         for (unsigned s = 0; s < n; ++s) {
-          Value after = yields[s + 1];
+          Value after = finals[s];
           emitter.prepare(after, 1);
           if (emitter.isBound(after) && !emitter.hasRows(after)) {
             next.push_back(emitter.tensorOf(after));

@@ -25,8 +25,8 @@ public:
       names.push_back(s.name), types.push_back(s.type);
       if (s.decay && cast<RealType>(s.decay.getType()).getRank()) descending = true;
     }
-    auto outType = cast<RealType>(form.combine->getTerminator()->getOperand(0).getType());
-    frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), *form.token, names, types, outType);
+    frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), *form.token, names, types,
+                                form.combine->getTerminator()->getOperands());
     if (both) frame.kernel.setBidirectional(true);
     StageEmitter top(builder, loc);
     SmallVector<Value> start;

@@ -61,10 +61,9 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
   OpBuilder builder(op->getContext());
   Location loc = op.getLoc();
   Block &body = op.getBody().front();
-  Value out = body.getTerminator()->getOperand(0);
+  ValueRange outputs = body.getTerminator()->getOperands();
   int64_t chunk = op.getChunk(), window = op.getWindow();
-  KernelFrame frame =
-      KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), body, {}, {}, cast<RealType>(out.getType()));
+  KernelFrame frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), body, {}, {}, outputs);
   AttendOp attend;
   body.walk([&](AttendOp a) { attend = a; });
   bool precise = addsInExponent(attend.getWeights().front());
@@ -195,17 +194,7 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
                      : e.mul(x, e.unary(UnaryKind::Exp, e.at(m1, {idx[0]})));
     });
     e.bind(attend.getResult(), r, StageEmitter::I);
-    Value tensor = r;
-    if (out != attend.getResult()) {
-      e.prepare(out, chunk);
-      SmallVector<int64_t> sizes{chunk};
-      SmallVector<StringRef> axes{"i"};
-      for (int64_t d : cast<RealType>(out.getType()).getSizes()) sizes.push_back(d), axes.push_back("e");
-      tensor = e.stage("out", axes, sizes, [&](StageEmitter::Indices idx) {
-        return e.scalar(out, {idx[0], idx[0]}, idx.drop_front());
-      });
-    }
-    EmitOp::create(builder, loc, tensor, t);
+    frame.emitOutputs(e, outputs, t, chunk);
     return SmallVector<Value>();
   });
   YieldOp::create(builder, loc, ValueRange());

@@ -11,13 +11,15 @@ struct KernelFrame {
   KernelOp kernel;
   llvm::SmallVector<mlir::Value> inputs, states;
 
-  /// Makes the kernel behind `form`, with builder at the end of its body.
+  /// Makes the kernel behind `form`, with builder at the end of its body; `outputs` are of the outputs' types.
   static KernelFrame create(mlir::OpBuilder &builder, mlir::Operation *form, llvm::StringRef formName, int64_t chunk,
                             mlir::ArrayAttr inputs, mlir::Block &inputTypes, llvm::ArrayRef<llvm::StringRef> stateNames,
-                            llvm::ArrayRef<RealType> stateTypes, RealType out);
+                            llvm::ArrayRef<RealType> stateTypes, mlir::ValueRange outputs);
   /// Binds the inputs of `block` to the rows of a chunk that starts at `t`.
   void bindInputs(StageEmitter &emitter, mlir::Block &block, mlir::Value t, int64_t rows,
                   StageEmitter::Row row = StageEmitter::I) const;
+  /// Emits the values of a step that are the operator's outputs, for the rows from `t`.
+  void emitOutputs(StageEmitter &emitter, mlir::ValueRange outputs, mlir::Value t, int64_t rows) const;
 };
 
 /// A scan at the builder's place; `body` gets the first step and the carried values and returns the next ones.

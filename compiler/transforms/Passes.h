@@ -8,9 +8,10 @@
 #include "mlir/Pass/Pass.h"
 
 namespace lintel {
-/// What AssignPrecision said of a spec goes to all that is derived from it.
-inline void inheritPrecision(mlir::Operation *to, mlir::Operation *from) {
-  if (mlir::Attribute precision = from->getAttr("precision")) to->setAttr("precision", precision);
+/// What goes from a spec to all that is derived from it: its precision and the names of its outputs.
+inline void inheritAttributes(mlir::Operation *to, mlir::Operation *from) {
+  for (llvm::StringRef name : {"precision", "outputs"})
+    if (mlir::Attribute attr = from->getAttr(name)) to->setAttr(name, attr);
 }
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

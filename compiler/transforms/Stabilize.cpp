@@ -110,7 +110,7 @@ private:
                 {},
                 false,
                 static_cast<unsigned>(exponents)};
-    inheritPrecision(c.op, op);
+    inheritAttributes(c.op, op);
     Block &block = c.op.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&block);
     auto isScaledExp = [&](UnaryOp exp) { return isScaled(exp); };
@@ -124,12 +124,16 @@ private:
     }
     for (Operation &o : body.without_terminator()) values.visit(&o);
     auto yields = body.getTerminator()->getOperands();
-    Scaled out = values.of(yields[0]);
-    c.cancels = values.isNonPositive(out.e);
-    SmallVector<Value> results{values.timesPower(out.x, out.e)};
-    for (unsigned s = 0; s < numStates; ++s) {
-      results.push_back(values.of(yields[s + 1]).x);
-      c.next.push_back(values.of(yields[s + 1]).e);
+    SmallVector<Value> results;
+    c.cancels = true;
+    for (Value v : yields.drop_back(numStates)) {
+      Scaled out = values.of(v);
+      c.cancels &= values.isNonPositive(out.e);
+      results.push_back(values.timesPower(out.x, out.e));
+    }
+    for (Value v : yields.take_back(numStates)) {
+      results.push_back(values.of(v).x);
+      c.next.push_back(values.of(v).e);
     }
     for (int g = 0; g < exponents; ++g) results.push_back(values.value(c.next[llvm::find(group, g) - group.begin()]));
     YieldOp::create(builder, loc, results);
@@ -150,7 +154,7 @@ private:
   /// the last step: what the forms ask for.
   bool isSound(Candidate &c) {
     Block &block = c.op.getBody().front();
-    auto yields = block.getTerminator()->getOperands();
+    auto yields = block.getTerminator()->getOperands(), exponents = yields.take_back(c.exponents);
     DenseSet<Value> seen;
     std::function<bool(Value, unsigned)> only = [&](Value v, unsigned own) {
       if (!seen.insert(v).second) return true;
@@ -159,16 +163,16 @@ private:
     };
     for (unsigned g = 0; g < c.exponents; ++g) {
       seen.clear();
-      if (!only(yields[1 + numStates + g], inputs + numStates + g)) return false;
+      if (!only(exponents[g], inputs + numStates + g)) return false;
     }
     seen.clear();
     std::function<bool(Value)> noLast = [&](Value v) {
       if (!v.getDefiningOp() || !seen.insert(v).second) return true;
       if (auto final = v.getDefiningOp<FinalOp>())
-        if (llvm::is_contained(yields.take_back(c.exponents), final.getX())) return false;
+        if (llvm::is_contained(exponents, final.getX())) return false;
       return llvm::all_of(v.getDefiningOp()->getOperands(), noLast);
     };
-    return noLast(yields[0]);
+    return llvm::all_of(yields.drop_back(numStates + c.exponents), noLast);
   }
 
   RecurrentOp op;

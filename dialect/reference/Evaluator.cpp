@@ -177,7 +177,7 @@ void Evaluator::evaluate(Operation *op) {
     const Array &x = value(emit.getX());
     int64_t each = x.size() / x.shape[0], t = indices.lookup(emit.getT());
     for (int64_t i = 0; i < x.shape[0] && t + i < sequence.steps; ++i)
-      std::copy_n(x.data.begin() + i * each, each, sequence.out + (t + i) * sequence.outStride);
+      std::copy_n(x.data.begin() + i * each, each, sequence.out[emit.getOutput()].at(t + i));
     return;
   }
   llvm_unreachable("an op that the verifier admits and the interpreter does not know");

@@ -13,8 +13,12 @@ struct Sequence {
   const llvm::StringMap<int64_t> *dimensions = nullptr;
   llvm::SmallVector<const double *> input; ///< base pointer of each input for this head
   llvm::SmallVector<int64_t> stride;       ///< elements from one step to the next
-  double *out = nullptr;
-  int64_t outStride = 0, outSize = 1;
+  struct Output {
+    double *base = nullptr;
+    int64_t stride = 0;
+    double *at(int64_t t) const { return base + t * stride; }
+  };
+  llvm::SmallVector<Output> out; ///< for this head
 };
 
 /// Evaluates regions. Values live in an environment; an unsupported op is an internal error, since verifiers ran

@@ -15,7 +15,7 @@ struct Operator {
   ArrayAttr inputs;
   SmallVector<StringRef> states;
   SmallVector<SmallVector<int64_t>> stateShapes;
-  SmallVector<int64_t> outShape;
+  SmallVector<SmallVector<int64_t>> outShapes; ///< `out` first
   unsigned userStates; ///< the rest are the compiler's exponents
   ArrayRef<int64_t> scales;
 };
@@ -36,8 +36,10 @@ void bindInputs(Evaluator &evaluator, const Sequence &sequence, Block &block, Ar
   }
 }
 
-void writeOut(const Sequence &sequence, int64_t t, const Array &out) {
-  std::copy(out.data.begin(), out.data.end(), sequence.out + t * sequence.outStride);
+/// The first of `values` are the outputs of step t.
+void writeOutputs(const Sequence &sequence, int64_t t, ArrayRef<Array> values) {
+  for (auto [to, value] : llvm::zip(sequence.out, values))
+    std::copy(value.data.begin(), value.data.end(), to.at(t));
 }
 
 /// Sums over all keys a query sees. Weights are taken relative to the largest exponent, so that the sum is finite
@@ -81,14 +83,14 @@ Array attend(Evaluator &evaluator, AttendOp op, const std::vector<Array> &keys, 
 
 void runSteps(const Operator &o, const Sequence &sequence, States &states) {
   Block &block = body(o.op);
-  unsigned inputs = o.inputs.size();
+  unsigned inputs = o.inputs.size(), outputs = o.outShapes.size();
   auto sweep = [&](Evaluator &evaluator, bool write) {
     for (int64_t t = 0; t < sequence.steps; ++t) {
       bindInputs(evaluator, sequence, block, o.inputs, t);
       for (unsigned s = 0; s < states.size(); ++s) evaluator.values[block.getArgument(inputs + s)] = states[s];
       SmallVector<Array> results = evaluator.run(block);
-      if (write) writeOut(sequence, t, results[0]);
-      for (unsigned s = 0; s < states.size(); ++s) states[s] = results[s + 1];
+      if (write) writeOutputs(sequence, t, results);
+      for (unsigned s = 0; s < states.size(); ++s) states[s] = results[outputs + s];
     }
   };
   FinalOp anyFinal;
@@ -114,7 +116,7 @@ void runSteps(const Operator &o, const Sequence &sequence, States &states) {
   sweep(evaluator, false);
   States last = states;
   evaluator.onFinal = [&](FinalOp op) {
-    auto yielded = block.getTerminator()->getOperands().drop_front();
+    auto yielded = block.getTerminator()->getOperands().drop_front(outputs);
     return last[llvm::find(yielded, op.getX()) - yielded.begin()];
   };
   states = initial;
@@ -207,7 +209,7 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
     SmallVector<Array> rest = token.internal;
     rest.append(reads);
     for (auto [i, v] : llvm::enumerate(rest)) evaluator.values[block.getArgument(o.inputs.size() + i)] = v;
-    writeOut(sequence, t, evaluator.run(block)[0]);
+    writeOutputs(sequence, t, evaluator.run(block));
   };
   auto read = [&](const std::vector<Token> &tokens, int64_t i, unsigned r, bool whole) {
     auto info = cast<ReadAttr>(op.getReads()[r]);
@@ -319,6 +321,7 @@ llvm::Expected<SmallVector<int64_t>> shapeOf(Type type, const llvm::StringMap<in
 /// Fills the parts that differ from phase to phase.
 llvm::Expected<Operator> describe(Operation *op, const llvm::StringMap<int64_t> &dims) {
   Operator o{op, op->getAttrOfType<ArrayAttr>("inputs"), {}, {}, {}, 0, {}};
+  unsigned outputs = numOutputs(op);
   if (!o.inputs) return error("expected an attn operator to interpret, found '" + op->getName().getStringRef() + "'");
   auto add = [&](Type type) -> llvm::Error {
     auto shape = shapeOf(type, dims);
@@ -326,13 +329,13 @@ llvm::Expected<Operator> describe(Operation *op, const llvm::StringMap<int64_t> 
     o.stateShapes.push_back(*shape);
     return llvm::Error::success();
   };
-  Type out;
+  SmallVector<Type> out;
   if (auto states = op->getAttrOfType<ArrayAttr>("states")) o.states = stateNames(states);
   auto factored = [&](auto f) -> llvm::Error {
     for (unsigned s = 0; s < o.states.size(); ++s)
       if (auto e = add(f.stateType(s))) return e;
     for (unsigned s = 0; s < f.internalStates(); ++s) o.stateShapes.emplace_back();
-    out = cast<YieldOp>(f.getCombine().front().getTerminator()).getValues()[0].getType();
+    llvm::append_range(out, f.getCombine().front().getTerminator()->getOperandTypes());
     return llvm::Error::success();
   };
   if (auto c = dyn_cast<ChunkwiseOp>(op)) {
@@ -345,14 +348,16 @@ llvm::Expected<Operator> describe(Operation *op, const llvm::StringMap<int64_t> 
     Block &block = body(op);
     for (BlockArgument arg : block.getArguments().drop_front(o.inputs.size()))
       if (auto e = add(arg.getType())) return std::move(e);
-    out = block.getTerminator()->getNumOperands() ? block.getTerminator()->getOperand(0).getType() : Type();
-    if (auto k = dyn_cast<KernelOp>(op)) out = k.getOut();
+    if (auto k = dyn_cast<KernelOp>(op)) llvm::append_range(out, k.outputTypes());
+    else llvm::append_range(out, block.getTerminator()->getOperands().take_front(outputs).getTypes());
     if (auto r = dyn_cast<RecurrentOp>(op)) o.scales = r.getScales();
     if (auto s = dyn_cast<StepOp>(op)) o.scales = s.getScales();
   }
-  auto shape = shapeOf(out, dims);
-  if (!shape) return shape.takeError();
-  o.outShape = *shape;
+  for (Type type : out) {
+    auto shape = shapeOf(type, dims);
+    if (!shape) return shape.takeError();
+    o.outShapes.push_back(*shape);
+  }
   SmallVector<bool> exponent(o.stateShapes.size(), false);
   for (int64_t s : o.scales)
     if (s >= 0) exponent[s] = true;
@@ -402,9 +407,13 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
     for (int64_t s : shape) n *= s;
     return n;
   };
-  SmallVector<int64_t> outShape{B, T, H};
-  outShape.append(o.outShape);
-  Results results{Array(outShape), {}};
+  Results results;
+  for (auto [i, inner] : llvm::enumerate(o.outShapes)) {
+    SmallVector<int64_t> shape{B, T, H};
+    shape.append(inner);
+    if (i) results.others.emplace_back(shape);
+    else results.out = Array(shape);
+  }
   for (unsigned s = 0; s < o.states.size(); ++s) {
     SmallVector<int64_t> shape{B, H};
     shape.append(o.stateShapes[s]);
@@ -414,7 +423,6 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
     if (o.scales.empty() || llvm::find(o.scales, static_cast<int64_t>(s)) == o.scales.end())
       results.final[o.states[s]] = Array(shape);
   }
-  int64_t outSize = product(o.outShape);
   for (int64_t b = 0; b < B; ++b)
     for (int64_t h = 0; h < H; ++h) {
       Sequence sequence;
@@ -439,9 +447,11 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
           break;
         }
       }
-      if (results.out.size()) sequence.out = results.out.data.data() + (b * T * H + h) * outSize;
-      sequence.outStride = H * outSize;
-      sequence.outSize = outSize;
+      for (auto [i, inner] : llvm::enumerate(o.outShapes)) {
+        Array &to = i ? results.others[i - 1] : results.out;
+        int64_t size = product(inner);
+        sequence.out.push_back({to.size() ? to.data.data() + (b * T * H + h) * size : nullptr, H * size});
+      }
       States states;
       bool given = false;
       for (auto [s, shape] : llvm::enumerate(o.stateShapes)) {

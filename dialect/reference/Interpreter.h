@@ -36,6 +36,7 @@ struct Arguments {
 
 struct Results {
   Array out;
+  std::vector<Array> others; ///< outputs after `out`, in the operator's order
   llvm::StringMap<Array> final;
 };
 

@@ -32,8 +32,10 @@ int lintel_internal_check_kernel(const lintel_kernel *kernel, lintel_error *erro
                                 LINTEL_ABI_VERSION, kernel->abi_version);
   const char *reason = NULL;
   if (kernel->struct_bytes < sizeof *kernel) reason = "a description that is too short";
-  else if (!kernel->name || !kernel->out) reason = "no name or no output";
-  else if (kernel->num_inputs > MaxParameters || kernel->num_states > MaxParameters) reason = "too many parameters";
+  else if (!kernel->name || !kernel->out || !kernel->num_outputs) reason = "no name or no output";
+  else if (kernel->num_inputs > MaxParameters || kernel->num_states > MaxParameters ||
+           kernel->num_outputs > MaxParameters)
+    reason = "too many parameters";
   else if ((kernel->num_inputs && !kernel->inputs) || (kernel->num_states && !kernel->states) ||
            !kernel->num_variants || !kernel->variants)
     reason = "no parameters or variants where it says it has some";
@@ -41,7 +43,7 @@ int lintel_internal_check_kernel(const lintel_kernel *kernel, lintel_error *erro
     checkParameter(&kernel->inputs[i], LINTEL_TOKEN, &reason);
   for (uint32_t i = 0; !reason && i < kernel->num_states; ++i)
     checkParameter(&kernel->states[i], LINTEL_STATE, &reason);
-  if (!reason) checkParameter(kernel->out, LINTEL_OUT, &reason);
+  for (uint32_t i = 0; !reason && i < kernel->num_outputs; ++i) checkParameter(&kernel->out[i], LINTEL_OUT, &reason);
   for (uint32_t i = 0; !reason && i < kernel->num_variants; ++i) {
     const lintel_variant *variant = &kernel->variants[i];
     if (!variant->form || !variant->target || !variant->run || variant->chunk < 1) reason = "an unfinished variant";
@@ -208,7 +210,7 @@ static int checkMemory(checker *c, const subject *s) {
 int64_t lintel_internal_next(const checker *c, int64_t at, subject *s) {
   const lintel_kernel *k = c->kernel;
   int64_t inputs = k->num_inputs, states = k->num_states;
-  for (; at < inputs + 2 * states + 1; ++at) {
+  for (; at < inputs + 2 * states + k->num_outputs; ++at) {
     memset(s, 0, sizeof *s);
     if (at < inputs) {
       s->array = &c->call->inputs[at];
@@ -230,8 +232,8 @@ int64_t lintel_internal_next(const checker *c, int64_t at, subject *s) {
       s->outer = 2;
       return at + 1;
     }
-    s->array = c->call->out;
-    s->parameter = k->out;
+    s->array = &c->call->out[at - inputs - 2 * states];
+    s->parameter = &k->out[at - inputs - 2 * states];
     s->role = "output";
     s->outer = 3;
     s->written = 1;

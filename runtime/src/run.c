@@ -14,7 +14,7 @@ typedef struct run {
   int64_t count; /* items: sequences x heads, sequence by sequence */
   char *threadAreas;
   uint64_t threadBytes;
-  const int64_t *inputStep, *inputRow;
+  const int64_t *inputStep, *inputRow, *outStep;
   _Atomic int64_t done;
   _Atomic int broken; /* the executor broke its promise */
 } run;
@@ -22,12 +22,13 @@ typedef struct run {
 /* ---- Scratch ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t tableBytes(const lintel_kernel *kernel) {
-  uint64_t pointers = (uint64_t)kernel->num_inputs + 2 * (uint64_t)kernel->num_states;
+  uint64_t pointers = (uint64_t)kernel->num_inputs + 2 * (uint64_t)kernel->num_states + kernel->num_outputs;
   return lintel_internal_round_up(sizeof(thread_area) + pointers * sizeof(void *), LINTEL_ALIGNMENT);
 }
 
 uint64_t lintel_internal_shared_bytes(const lintel_kernel *kernel) {
-  return lintel_internal_round_up(2 * (uint64_t)kernel->num_inputs * sizeof(int64_t) + 1, LINTEL_ALIGNMENT);
+  uint64_t steps = 2 * (uint64_t)kernel->num_inputs + kernel->num_outputs;
+  return lintel_internal_round_up(steps * sizeof(int64_t) + 1, LINTEL_ALIGNMENT);
 }
 
 uint64_t lintel_internal_thread_bytes(const lintel_kernel *kernel, const lintel_variant *variant) {
@@ -90,7 +91,7 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
   const lintel_kernel *kernel = call->kernel;
   const void **input = (const void **)(area + 1);
   const void **stateIn = input + kernel->num_inputs;
-  void **stateOut = (void **)(stateIn + kernel->num_states);
+  void **stateOut = (void **)(stateIn + kernel->num_states), **out = stateOut + kernel->num_states;
 
   int64_t batch = sequence, first = 0, steps = r->plan.steps;
   if (call->lengths) {
@@ -126,9 +127,12 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
     }
     input[i] = element(a, offset);
   }
-  const lintel_array *out = call->out;
-  item.out = element(out, along(out, 0, batch) + along(out, 1, first) + along(out, 2, head));
-  item.out_step = out->shape[1] > 1 ? out->stride[1] : 0;
+  for (uint32_t i = 0; i < kernel->num_outputs; ++i) {
+    const lintel_array *a = &call->out[i];
+    out[i] = element(a, along(a, 0, batch) + along(a, 1, first) + along(a, 2, head));
+  }
+  item.out = out;
+  item.out_step = r->outStep;
   item.scratch = (char *)area + tableBytes(kernel);
   r->plan.variant->run(&item);
 }
@@ -174,7 +178,8 @@ int lintel_run(const lintel_call *call, lintel_error *error) {
                                   (unsigned long long)bytes);
   }
   scratch = (char *)(((uintptr_t)scratch + LINTEL_ALIGNMENT - 1) & ~(uintptr_t)(LINTEL_ALIGNMENT - 1));
-  int64_t *steps = (int64_t *)(void *)scratch, *rows = steps + kernel->num_inputs;
+  int64_t *steps = (int64_t *)(void *)scratch, *rows = steps + kernel->num_inputs,
+          *outSteps = rows + kernel->num_inputs;
   for (uint32_t i = 0; i < kernel->num_inputs; ++i) {
     const lintel_array *a = &call->inputs[i];
     const lintel_parameter *p = &kernel->inputs[i];
@@ -182,8 +187,11 @@ int lintel_run(const lintel_call *call, lintel_error *error) {
     steps[i] = p->kind == LINTEL_TOKEN && a->shape[1] > 1 ? a->stride[1] : 0;
     rows[i] = p->rank == 2 && a->shape[row] > 1 ? a->stride[row] : 0;
   }
+  for (uint32_t i = 0; i < kernel->num_outputs; ++i)
+    outSteps[i] = call->out[i].shape[1] > 1 ? call->out[i].stride[1] : 0;
   r.inputStep = steps;
   r.inputRow = rows;
+  r.outStep = outSteps;
   r.threadBytes = lintel_internal_thread_bytes(kernel, r.plan.variant);
   r.threadAreas = scratch + lintel_internal_shared_bytes(kernel);
   for (int thread = 0; thread < r.plan.threads; ++thread)

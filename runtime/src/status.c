@@ -101,6 +101,10 @@ int32_t lintel_input_index(const lintel_kernel *kernel, const char *name) {
   return lintel_internal_check_kernel(kernel, NULL) ? -1 : indexOf(kernel->inputs, kernel->num_inputs, name);
 }
 
+int32_t lintel_output_index(const lintel_kernel *kernel, const char *name) {
+  return lintel_internal_check_kernel(kernel, NULL) ? -1 : indexOf(kernel->out, kernel->num_outputs, name);
+}
+
 int32_t lintel_state_index(const lintel_kernel *kernel, const char *name) {
   return lintel_internal_check_kernel(kernel, NULL) ? -1 : indexOf(kernel->states, kernel->num_states, name);
 }

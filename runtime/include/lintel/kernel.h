@@ -4,14 +4,14 @@
  * It describes its arrays and holds one or more variants (form x chunk x instruction set). A variant's `run` does ONE
  * item: one head of one sequence, over all steps of that sequence. The runtime (or any caller) computes the item's base
  * pointers from the user's strides, and may run items in any order and on any thread: a variant keeps no hidden state,
- * allocates nothing, and writes only to the item's out, state_out and scratch. Standalone C99; versioned; no MLIR, LLVM
+ * allocates nothing, and writes only to the item's outputs, state_out and scratch. Standalone C99; versioned; no MLIR, LLVM
  * or Halide.
  *
  * Layout: all strides count ELEMENTS (not bytes); the innermost stride of every array is 1.
  *   token input  [B, T, G, n...]   G divides H; head h reads group h / (H / G)
  *   head input   [H, n...]         shared input [n...]
  *   state        [B, H, n...]      contiguous in n..., row-major; the row of S[dk, dv] is the feature axis dk
- *   out          [B, T, H, n]
+ *   outputs      [B, T, H, n] or [B, T, H], each
  * Units: states are the mathematical states of the spec (not log-space, not scaled).
  * Ownership: everything belongs to the caller. Errors: a variant cannot fail once its arguments are checked. */
 #ifndef LINTEL_KERNEL_H
@@ -35,7 +35,7 @@ typedef enum lintel_kind {
 
 /* One array of the operator, without its batch, time and head axes. */
 typedef struct lintel_parameter {
-  const char *name; /* as in the spec; "out" for the output */
+  const char *name; /* as in the spec; "out" for the first output */
   int32_t kind;     /* lintel_kind */
   int32_t dtype;    /* lintel_dtype of the array in memory; states: f64 where an input or out is, else f32 */
   int32_t rank;     /* 0, 1 or 2: how many of dim[] count */
@@ -43,7 +43,7 @@ typedef struct lintel_parameter {
   int64_t dim[2]; /* sizes of the inner axes */
 } lintel_parameter;
 
-/* One head of one sequence. Pointer arrays are in the order of lintel_kernel.inputs / .states. */
+/* One head of one sequence. Pointer arrays are in the order of lintel_kernel.inputs / .states / .out. */
 typedef struct lintel_item {
   int64_t steps;    /* T of this sequence, 0 or more */
   int64_t position; /* position of its first step (when a sequence continues) */
@@ -53,8 +53,8 @@ typedef struct lintel_item {
   const int64_t *input_row;    /* elements from one row to the next of a rank-2 input; else unused */
   const void *const *state_in; /* [n...] of this head; a NULL entry means zeros */
   void *const *state_out;      /* [n...] of this head; a NULL entry means not wanted; may equal state_in's */
-  void *out;                   /* element [b, 0, h, 0] */
-  int64_t out_step;            /* elements from one step to the next */
+  void *const *out;            /* element [b, 0, h, 0] of each output */
+  const int64_t *out_step;     /* elements from one step to the next of each */
   void *scratch;               /* the variant's scratch_bytes, aligned to 64; contents are anything before and after */
 } lintel_item;
 
@@ -95,9 +95,11 @@ typedef struct lintel_kernel {
   uint32_t
       attends; /* 1: an output reads the inputs of other steps again (weights that do not factor, such as softmax's),
                   so that no state of constant size could stand for them and a sequence cannot be split */
+  uint32_t num_outputs; /* 1 or more; the first is "out" */
+  uint32_t reserved;
   const lintel_parameter *inputs;
   const lintel_parameter *states;
-  const lintel_parameter *out;
+  const lintel_parameter *out; /* the outputs */
   const lintel_variant *variants; /* best first; the runtime takes the first that this processor can run */
 } lintel_kernel;
 

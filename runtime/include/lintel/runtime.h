@@ -151,9 +151,10 @@ LINTEL_API const lintel_variant *lintel_select(const lintel_kernel *kernel, cons
 LINTEL_API const lintel_variant *lintel_select_for(const lintel_kernel *kernel, const char *form, int64_t chunk,
                                                    uint64_t features, lintel_error *error);
 
-/* Index of a parameter among kernel->inputs or kernel->states, by its name in the spec; -1 when there is none. */
+/* Index of a parameter among kernel->inputs, kernel->states or kernel->out, by its name in the spec; -1 when there is none. */
 LINTEL_API int32_t lintel_input_index(const lintel_kernel *kernel, const char *name);
 LINTEL_API int32_t lintel_state_index(const lintel_kernel *kernel, const char *name);
+LINTEL_API int32_t lintel_output_index(const lintel_kernel *kernel, const char *name);
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
@@ -175,7 +176,8 @@ typedef struct lintel_call {
   const lintel_array *states_in;  /* kernel->num_states arrays or NULL; one with data NULL starts at zero */
   const lintel_array *states_out; /* kernel->num_states arrays or NULL; one with data NULL is not wanted.
                                      A state may be the same array in both */
-  const lintel_array *out;        /* shares no memory with any input or state */
+  const lintel_array *out;        /* kernel->num_outputs arrays (one, for most operators), in the kernel's order;
+                                     they share no memory with any input, state or each other */
   int64_t position;               /* of every sequence's first step, 0 or more */
   const int64_t *positions;       /* instead of `position`: one for each sequence; NULL: none */
   const int64_t *lengths;         /* of packed sequences, each 0 or more; NULL: not packed */

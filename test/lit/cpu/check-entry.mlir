@@ -1,6 +1,6 @@
 // RUN: lintel-opt %s --lintel-check-entry --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{expected 9 arguments for 0 inputs and 1 states, found 5}}
+// expected-error @+1 {{expected 9 arguments for 0 inputs, 1 states and 1 outputs, found 5}}
 func.func @count(%out: memref<?xf32>, %os: index, %steps: index, %position: index, %scratch: memref<64xi8>)
     attributes {lintel.entry = "e", lintel.inputs = 0 : i64, lintel.states = 1 : i64} {
   return

@@ -111,7 +111,8 @@ TEST(Kernel, RunsThroughItsDescriptor) {
   int64_t inputStep[] = {stride}, inputRow[] = {0};
   const void *stateIn[] = {in.data()};
   void *stateOut[] = {next.data()};
-  lintel_item item{steps, 1000, inputs, inputStep, inputRow, stateIn, stateOut, out.data(), outStride, scratch};
+  void *outputs[] = {out.data()};
+  lintel_item item{steps, 1000, inputs, inputStep, inputRow, stateIn, stateOut, outputs, &outStride, scratch};
   for (bool withState : {true, false}) {
     stateIn[0] = withState ? in.data() : nullptr;
     stateOut[0] = withState ? next.data() : nullptr;
@@ -207,7 +208,7 @@ TEST(Kernel, BadEntriesAreNamed) {
     EXPECT_NE(compile(text).error.find(message), std::string::npos) << compile(text).error;
   };
   expectError(entryWith("lintel.inputs = 1", "lintel.inputs = 2"),
-              "expected 15 arguments for 2 inputs and 1 states, found 12");
+              "expected 15 arguments for 2 inputs, 1 states and 1 outputs, found 12");
   expectError(entryWith("lintel.inputs = 1 : i64, ", ""), "needs `lintel.inputs`");
   expectError(entryWith("memref<64xi8>", "memref<64xi16>"), "expected argument 11 to hold i8, found 'i16'");
   expectError(entryWith("%out: memref<?xf32>, %outStep: index", "%outStep: index, %out: memref<?xf32>"),

@@ -150,11 +150,12 @@ TEST_F(Emit, LinksIntoCAndCxxPrograms) {
 static int check(const lintel_kernel *k, int n) {
   float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, out[8];
   const void *inputs[1];
-  int64_t step = 0, row = 0;
+  void *outputs[1];
+  int64_t step = 0, row = 0, out_step = 0;
   int i;
   lintel_item item = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  inputs[0] = x;
-  item.input = inputs, item.input_step = &step, item.input_row = &row, item.out = out;
+  inputs[0] = x, outputs[0] = out;
+  item.input = inputs, item.input_step = &step, item.input_row = &row, item.out = outputs, item.out_step = &out_step;
   if (k->abi_version != LINTEL_ABI_VERSION || k->inputs[0].dim[0] != n) return 1;
   k->variants[0].run(&item);
   for (i = 0; i < n; ++i) if (out[i] != 2 * x[i]) return 2;
@@ -202,7 +203,8 @@ TEST_F(Emit, SeveralVariantsInOneObject) {
     float x[16] = {1, 2, 3}, out[16];
     const void *inputs[] = {x};
     int64_t zero = 0;
-    lintel_item item = {1, 0, inputs, &zero, &zero, nullptr, nullptr, out, 16, nullptr};
+    void *outputs[] = {out};
+    lintel_item item = {1, 0, inputs, &zero, &zero, nullptr, nullptr, outputs, &zero, nullptr};
     k->variants[i].run(&item);
     EXPECT_EQ(out[2], 3.0f * (2 + i));
   }

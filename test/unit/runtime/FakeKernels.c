@@ -15,7 +15,7 @@ static void blendStep(const lintel_item *item, int64_t t, float *S, float *z) {
   const float *k = (const float *)item->input[K] + t * item->input_step[K];
   const float u = ((const float *)item->input[U])[t * item->input_step[U]];
   const float g = *(const float *)item->input[G];
-  float *out = (float *)item->out + t * item->out_step;
+  float *out = (float *)item->out[0] + t * item->out_step[0];
   for (int c = 0; c < 3; ++c) {
     z[c] += g * k[c];
     for (int r = 0; r < 2; ++r) S[r * 3 + c] += ((const float *)item->input[W])[r * item->input_row[W] + c] * k[c];
@@ -62,7 +62,7 @@ static const lintel_variant blendVariants[] = {{"chunkwise", "future", "", FAKE_
                                                {"chunkwise", "base", "", BASE, 4, 1000, blendChunkwise},
                                                {"recurrent", "base", "", BASE, 1, 0, blendRecurrent}};
 const lintel_kernel fake_blend = {
-    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "blend", "00",         LINTEL_F32, 1, 5, 2, 3, 0,
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "blend", "00",         LINTEL_F32, 1, 5, 2, 3, 0, 1, 0,
     blendInputs,        blendStates,           &out3,   blendVariants};
 
 static void total(const lintel_item *item) {
@@ -71,24 +71,40 @@ static void total(const lintel_item *item) {
   for (int64_t t = 0; t < item->steps; ++t)
     for (int c = 0; c < 3; ++c) sum[c] += q[t * item->input_step[0] + c];
   for (int64_t t = 0; t < item->steps; ++t)
-    for (int c = 0; c < 3; ++c) ((float *)item->out)[t * item->out_step + c] = sum[c];
+    for (int c = 0; c < 3; ++c) ((float *)item->out[0])[t * item->out_step[0] + c] = sum[c];
 }
 
 static const lintel_variant totalVariants[] = {{"parallel", "base", "", BASE, 1, 0, total}};
 const lintel_kernel fake_total = {
-    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "total", "01", LINTEL_F32, 0, 1, 0, 1, 0, blendInputs, NULL, &out3,
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "total", "01", LINTEL_F32, 0, 1, 0, 1, 0, 1, 0, blendInputs, NULL, &out3,
     totalVariants};
 
 static void bare(const lintel_item *item) {
   for (int64_t t = 0; t < item->steps; ++t)
     for (int c = 0; c < 3; ++c)
-      ((float *)item->out)[t * item->out_step + c] = 2 * ((const float *)item->input[0])[t * item->input_step[0] + c];
+      ((float *)item->out[0])[t * item->out_step[0] + c] = 2 * ((const float *)item->input[0])[t * item->input_step[0] + c];
 }
+
+/* "out" doubles, "sum" adds up the features. */
+static void both(const lintel_item *item) {
+  bare(item);
+  for (int64_t t = 0; t < item->steps; ++t) {
+    const float *q = (const float *)item->input[0] + t * item->input_step[0];
+    ((float *)item->out[1])[t * item->out_step[1]] = q[0] + q[1] + q[2];
+  }
+}
+
+static const lintel_parameter bothOutputs[] = {{"out", LINTEL_OUT, LINTEL_F32, 1, 0, {3, 0}},
+                                               {"sum", LINTEL_OUT, LINTEL_F32, 0, 0, {0, 0}}};
+static const lintel_variant bothVariants[] = {{"recurrent", "base", "", BASE, 1, 0, both}};
+const lintel_kernel fake_both = {
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "both", "04", LINTEL_F32, 1, 1, 0, 1, 0, 2, 0, blendInputs, NULL,
+    bothOutputs, bothVariants};
 
 static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1, 0, bare}};
 const lintel_kernel fake_bare = {
-    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "bare", "02", LINTEL_F32, 1, 1, 0, 1, 0, blendInputs, NULL, &out3,
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "bare", "02", LINTEL_F32, 1, 1, 0, 1, 0, 1, 0, blendInputs, NULL, &out3,
     bareVariants};
 const lintel_kernel fake_again = {
-    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "again", "03", LINTEL_F32, 1, 1, 0, 1, 1, blendInputs, NULL, &out3,
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "again", "03", LINTEL_F32, 1, 1, 0, 1, 1, 1, 0, blendInputs, NULL, &out3,
     bareVariants};

@@ -4,6 +4,7 @@
  *     z = z + g * k;  S = S + w * k;  out = q * z + u * (S[0] + S[1]) + position
  * total: not causal; input token q[3]; out = sum of q over all steps.
  * bare:  no states; input token q[3]; out = 2 * q.
+ * both: two outputs, "out" as bare and "sum" [B, T, H].
  * again: says that it reads earlier steps again; as bare. */
 #ifndef LINTEL_TEST_FAKE_KERNELS_H
 #define LINTEL_TEST_FAKE_KERNELS_H
@@ -19,6 +20,7 @@ extern const lintel_kernel fake_blend;
 extern const lintel_kernel fake_total;
 extern const lintel_kernel fake_bare;
 extern const lintel_kernel fake_again;
+extern const lintel_kernel fake_both;
 
 #ifdef __cplusplus
 }
