@@ -119,18 +119,46 @@ Scaled ScaledValues::cloneWith(Operation *op, ArrayRef<Value> operands) {
   return {builder.clone(*op, mapping)->getResult(0), {}, isZero(op)};
 }
 
-Scaled ScaledValues::exponential(UnaryOp op) {
-  // ln 2 in two parts; the first has so few bits that its product with an exponent is exact.
-  constexpr double log2e = 1.4426950408889634, high = 0.693359375, low = -2.1219444005469058e-4, most = 1e30;
-  Value a = plain(op.getX()), top = a;
+Value ScaledValues::exponentOf(Value a) {
+  constexpr double log2e = 1.4426950408889634, most = 1e30;
+  Value top = a;
   unsigned rank = cast<RealType>(a.getType()).getRank();
   if (rank == 2) top = FlattenOp::create(builder, loc, top);
   if (rank > 0) top = ReduceOp::create(builder, loc, ReduceKind::Max, top);
   Value e = UnaryOp::create(builder, loc, UnaryKind::Ceil, binary(BinaryKind::Mul, top, number(log2e)));
-  e = binary(BinaryKind::Max, binary(BinaryKind::Min, e, number(most)), number(-most));
+  return binary(BinaryKind::Max, binary(BinaryKind::Min, e, number(most)), number(-most));
+}
+
+Value ScaledValues::exponentialOver(Value a, Value e) {
+  // ln 2 in two parts; the first has so few bits that its product with an exponent is exact.
+  constexpr double high = 0.693359375, low = -2.1219444005469058e-4;
   Value rest = binary(BinaryKind::Sub, binary(BinaryKind::Sub, a, binary(BinaryKind::Mul, e, number(high))),
                       binary(BinaryKind::Mul, e, number(low)));
-  return {UnaryOp::create(builder, loc, UnaryKind::Exp, rest), {{symbol(e), 1}}};
+  return UnaryOp::create(builder, loc, UnaryKind::Exp, rest);
+}
+
+Scaled ScaledValues::exponential(UnaryOp op) {
+  Value a = plain(op.getX()), e = exponentOf(a);
+  return {exponentialOver(a, e), {{symbol(e), 1}}};
+}
+
+std::optional<Scaled> ScaledValues::chosenExponential(SelectOp op) {
+  bool first = false;
+  UnaryOp exp;
+  for (Value branch : {op.getA(), op.getB()}) {
+    auto u = branch.getDefiningOp<UnaryOp>();
+    if (u && u.getKind() == UnaryKind::Exp && isScaled(u)) exp = u, first = branch == op.getA();
+  }
+  Value other = first ? op.getB() : op.getA();
+  if (!exp || !of(op.getCondition()).e.empty() || !of(other).e.empty() || exp.getType() != op.getType())
+    return std::nullopt;
+  Value condition = of(op.getCondition()).x, a = plain(exp.getX());
+  auto select = [&](Value x, Value y) -> Value {
+    return SelectOp::create(builder, loc, condition, first ? x : y, first ? y : x);
+  };
+  Value e = exponentOf(select(a, number(0)));
+  Exponent exponent{{symbol(e), 1}};
+  return Scaled{select(exponentialOver(a, e), timesPower(of(other).x, plus({}, exponent, -1))), exponent};
 }
 
 void ScaledValues::visit(Operation *op) { known[op->getResult(0)] = rewrite(op); }
@@ -218,7 +246,10 @@ Scaled ScaledValues::rewrite(Operation *op) {
     }
     }
   }
-  if (isa<SelectOp>(op)) return aligned(1);
+  if (auto select = dyn_cast<SelectOp>(op)) {
+    if (auto chosen = chosenExponential(select)) return *chosen;
+    return aligned(1);
+  }
   if (isa<ConcatOp>(op)) return aligned(0);
   if (isa<MatmulOp, OuterOp>(op)) return withExponent(plus(in[0].e, in[1].e));
   if (isa<BroadcastOp, ReduceOp, CumsumOp, ExtractOp, FlattenOp>(op)) return withExponent(in[0].e);

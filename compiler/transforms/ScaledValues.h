@@ -59,6 +59,13 @@ private:
   bool isNonPositive(const Exponent &e, unsigned depth, unsigned &patience) const;
   Scaled rewrite(mlir::Operation *op);
   Scaled exponential(UnaryOp op);
+  /// `where(c, a, exp(x))` with the exponent of the elements that it takes, so that an exponential that is small for all
+  /// of them does not vanish beside an `a` that none of them is.
+  std::optional<Scaled> chosenExponential(SelectOp op);
+  /// The exponent that the largest element of exp(a) has.
+  mlir::Value exponentOf(mlir::Value a);
+  /// exp(a) / 2^e
+  mlir::Value exponentialOver(mlir::Value a, mlir::Value e);
   Scaled cloneWith(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
   /// The value with no exponent.
   mlir::Value plain(mlir::Value v);

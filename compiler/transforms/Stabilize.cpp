@@ -27,7 +27,19 @@ public:
 
   /// The stabilised operator behind the old one, or null where nothing is to be done or it cannot be.
   RecurrentOp run() {
-    if (!op.getScales().empty() || !isNeeded()) return {};
+    if (!op.getScales().empty()) return {};
+    findDivided();
+    // What only outputs see must not stand in the way of what states need.
+    for (bool readsToo : {true, false}) {
+      scalesReads = readsToo;
+      if (isNeeded())
+        if (RecurrentOp result = search()) return result;
+    }
+    return {};
+  }
+
+private:
+  RecurrentOp search() {
     // States that need an exponent share one as long as all of their updates agree; those that differ are told apart,
     // round by round.
     SmallVector<int> group(numStates, -1);
@@ -46,7 +58,7 @@ public:
       for (unsigned s = 0; s < numStates; ++s)
         if (group[s] >= 0) refined[s] = classes.try_emplace({group[s], c.next[s]}, classes.size()).first->second;
       if (refined == group) {
-        if (c.cancels && !classes.empty() && isSound(c)) return c.op;
+        if (c.cancels && (scalesReads || !classes.empty()) && isSound(c)) return c.op;
         c.op.erase();
         return {};
       }
@@ -56,7 +68,6 @@ public:
     return {};
   }
 
-private:
   struct Candidate {
     RecurrentOp op;
     SmallVector<Exponent> next; // of each state after the step
@@ -76,10 +87,37 @@ private:
     return coefficients[v] = all;
   }
 
+  void collect(ValueRange from, DenseSet<Value> &into) {
+    SmallVector<Value> work(from);
+    while (!work.empty()) {
+      Value v = work.pop_back_val();
+      if (Operation *op = v.getDefiningOp(); into.insert(v).second && op) llvm::append_range(work, op->getOperands());
+    }
+  }
+
+  void findDivided() {
+    for (BinaryOp b : body.getOps<BinaryOp>())
+      if (b.getKind() == BinaryKind::Div) collect(b.getB(), divisors);
+    collect(body.getTerminator()->getOperands().take_back(numStates), updates);
+  }
+
+  /// An exponential that meets states in a quotient alone, and may vanish in both of its parts: features of the query.
+  bool vanishesInQuotient(UnaryOp exp) {
+    if (!scalesReads || !divisors.contains(exp) || updates.contains(exp)) return false;
+    // The largest element of exp(x - max(x)) is 1 as it stands.
+    auto difference = exp.getX().getDefiningOp<BinaryOp>();
+    if (difference && difference.getKind() == BinaryKind::Sub)
+      if (auto top = difference.getB().getDefiningOp<ReduceOp>();
+          top && top.getKind() == ReduceKind::Max && top.getX() == difference.getA())
+        return false;
+    return ranges.of(exp.getX()).low < -bound;
+  }
+
   bool isNeeded() {
     return body
         .walk([&](UnaryOp u) {
-          bool wide = u.getKind() == UnaryKind::Exp && ranges.of(u.getX()).high > bound && !isCoefficient(u);
+          bool wide = u.getKind() == UnaryKind::Exp &&
+                      ((ranges.of(u.getX()).high > bound && !isCoefficient(u)) || vanishesInQuotient(u));
           return wide ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
@@ -89,7 +127,7 @@ private:
   /// vanish beside it.
   bool isScaled(UnaryOp exp) {
     Range r = ranges.of(exp.getX());
-    return r.high > bound || (r.low < -bound && isCoefficient(exp));
+    return r.high > bound || (r.low < -bound && isCoefficient(exp)) || vanishesInQuotient(exp);
   }
 
   Candidate build(ArrayRef<int> group) {
@@ -100,7 +138,8 @@ private:
     for (int g : group) exponents = std::max(exponents, g + 1);
     SmallVector<Attribute> names(op.getStates().begin(), op.getStates().end());
     SmallVector<int64_t> scales;
-    for (int g : group) scales.push_back(g < 0 ? -1 : static_cast<int64_t>(numStates) + g);
+    if (exponents)
+      for (int g : group) scales.push_back(g < 0 ? -1 : static_cast<int64_t>(numStates) + g);
     for (int g = 0; g < exponents; ++g) {
       names.push_back(builder.getStringAttr(freshName(names)));
       scales.push_back(-1);
@@ -181,6 +220,8 @@ private:
   StateDependence states;
   RangeAnalysis ranges;
   DenseMap<Value, bool> coefficients;
+  DenseSet<Value> divisors, updates; // what goes into a divisor, and into a state
+  bool scalesReads = true;
 };
 
 struct Pass : lintel::impl::StabilizeBase<Pass> {
