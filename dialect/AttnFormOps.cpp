@@ -181,7 +181,10 @@ LogicalResult ChunkwiseOp::verifyRegions() { return verifyFactored(*this); }
 LogicalResult ParallelOp::verifyRegions() {
   if (failed(verifyFactored(*this))) return failure();
   bool byChannel = llvm::any_of(getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getDecay() > 0; });
+  bool lowRank = llvm::any_of(getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getLowRank() > 0; });
   if (byChannel && internalStates()) return emitOpError("expected no decay for each channel beside internal states");
+  if (lowRank && (internalStates() || getBidirectional()))
+    return emitOpError("expected no low-rank transition beside internal states or reads of the last state");
   return success();
 }
 RealType ChunkwiseOp::stateType(unsigned i) { return factoredStateType(*this, i); }

@@ -406,7 +406,7 @@ void StageExpressions::build(StageOp op, int64_t rows) {
   tileRows = rows;
   current = stages.size();
   type = stageType(op);
-  stages.push_back({op, H::Func(op.getName().str()), {}, {}, {}, {}});
+  stages.push_back({op, H::Func(op.getName().str()), {}, {}, {}, {}, {}});
   Scope scope;
   Block &body = op.getBody().front();
   unsigned rank = op.getType().getRank();

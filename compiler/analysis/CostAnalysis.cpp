@@ -58,7 +58,10 @@ template <class OpT> Cost factored(OpT op, int64_t steps) {
     auto [d, e] = sizes(s);
     cost.flops += 2.0 * d * e * info.getPairs();
     // A low-rank term is a read and a pair; its products among themselves and the solution of the system.
-    cost.flops += info.getLowRank() * (4.0 * d * e + chunk * info.getLowRank() * (d + e));
+    // In pairs of blocks every block solves its system anew for each block of queries.
+    double solved = parallel ? seen / chunk : 1;
+    cost.flops += info.getLowRank() * (4.0 * d * e + solved * chunk * info.getLowRank() * (d + e));
+    if (parallel) cost.flops += seen * info.getLowRank() * (4.0 * d + 2 * e);
     cost.traffic += info.getLowRank() * double(d) * e / chunk;
     if (info.getDecay() == 1) cost.flops += seen * d;
     cost.traffic += 2.0 * d * e / chunk;

@@ -37,6 +37,10 @@ int64_t windowOf(AttendOp attend) {
   return 0;
 }
 
+bool hasLowRank(ChunkwiseOp op) {
+  return llvm::any_of(op.getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getLowRank() > 0; });
+}
+
 bool decaysByChannel(ChunkwiseOp op) {
   return llvm::any_of(op.getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getDecay() > 0; });
 }
@@ -48,15 +52,15 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
     if (chunk && failed(verifyChunk(getOperation(), chunk))) return signalPassFailure();
     OpBuilder builder(&getContext());
     for (ChunkwiseOp chunkwise : llvm::make_early_inc_range(getOperation().getOps<ChunkwiseOp>())) {
-      if (llvm::any_of(chunkwise.getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getLowRank() > 0; })) {
-        chunkwise->setAttr("not_parallel",
-                           builder.getStringAttr("a low-rank transition reads the state at every step: pairs of steps "
-                                                 "do not stand for themselves"));
-        continue;
-      }
-      if (chunkwise.internalStates() && decaysByChannel(chunkwise)) {
-        chunkwise->setAttr("not_parallel",
-                           builder.getStringAttr("a decay for each channel does not go with a running exponent"));
+      // Queries of these go back in time, exponents forward.
+      StringRef backward = hasLowRank(chunkwise)        ? "a low-rank transition"
+                           : decaysByChannel(chunkwise) ? "a decay for each channel"
+                                                        : "";
+      StringRef forward = chunkwise.internalStates()                              ? "a running exponent"
+                          : chunkwise.getBidirectional() && hasLowRank(chunkwise) ? "reads of the last state"
+                                                                                  : "";
+      if (!backward.empty() && !forward.empty()) {
+        chunkwise->setAttr("not_parallel", builder.getStringAttr(backward + " does not go with " + forward));
         continue;
       }
       builder.setInsertionPointAfter(chunkwise);

@@ -15,10 +15,11 @@ KernelFrame KernelFrame::create(OpBuilder &builder, Operation *form, StringRef f
                                 ArrayRef<RealType> stateTypes, ValueRange outputs) {
   builder.setInsertionPointAfter(form);
   KernelFrame frame;
-  frame.kernel = KernelOp::create(builder, form->getLoc(), SymbolTable::getSymbolName(form),
-                                  builder.getStringAttr(formName), builder.getI64IntegerAttr(chunk), inputs,
-                                  builder.getStrArrayAttr(stateNames), TypeAttr::get(outputs[0].getType()), UnitAttr(),
-                                  outputs.size() > 1 ? builder.getTypeArrayAttr(SmallVector<Type>(outputs.drop_front().getTypes())) : ArrayAttr());
+  frame.kernel = KernelOp::create(
+      builder, form->getLoc(), SymbolTable::getSymbolName(form), builder.getStringAttr(formName),
+      builder.getI64IntegerAttr(chunk), inputs, builder.getStrArrayAttr(stateNames),
+      TypeAttr::get(outputs[0].getType()), UnitAttr(),
+      outputs.size() > 1 ? builder.getTypeArrayAttr(SmallVector<Type>(outputs.drop_front().getTypes())) : ArrayAttr());
   inheritAttributes(frame.kernel, form);
   if (auto reason = form->getAttr("reason")) frame.kernel->setAttr("reason", reason);
   Block &block = frame.kernel.getBody().emplaceBlock();
@@ -101,8 +102,8 @@ KernelOp lintel::lowerStepwise(Operation *form) {
   ValueRange yields = body.getTerminator()->getOperands(), finals = yields.take_back(n), outputs = yields.drop_back(n);
   bool step = isa<StepOp>(form);
   bool bidirectional = body.walk([](FinalOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  KernelFrame frame = KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, userNames,
-                                          userTypes, outputs);
+  KernelFrame frame =
+      KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, userNames, userTypes, outputs);
   if (bidirectional) frame.kernel.setBidirectional(true);
   Location loc = form->getLoc();
   StageEmitter top(builder, loc);

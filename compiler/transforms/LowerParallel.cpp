@@ -1,4 +1,4 @@
-#include "compiler/transforms/FactoredEmitter.h"
+#include "compiler/transforms/LowRank.h"
 
 using namespace mlir;
 using namespace lintel;
@@ -23,7 +23,7 @@ public:
     SmallVector<RealType> types;
     for (auto &s : form.states) {
       names.push_back(s.name), types.push_back(s.type);
-      if (s.decay && cast<RealType>(s.decay.getType()).getRank()) descending = true;
+      if (isLowRank(s) || (s.decay && cast<RealType>(s.decay.getType()).getRank())) descending = true;
     }
     frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), *form.token, names, types,
                                 form.combine->getTerminator()->getOperands());
@@ -41,7 +41,8 @@ public:
     SmallVector<Value> last = sweepChunks(builder, loc, chunk, init, [&](Value t, ValueRange carried, int64_t rows) {
       Tile tile(form, frame, builder, loc, t, rows, carried.take_back(form.internal));
       SmallVector<Value> next;
-      for (auto [s, state] : llvm::enumerate(form.states)) next.push_back(tile.update(state, carried[s]));
+      for (auto [s, state] : llvm::enumerate(form.states))
+        next.push_back(tile.update(isLowRank(state) ? withLowRankPairs(tile, form, s, carried[s]) : state, carried[s]));
       next.append(tile.exponentsAfter);
       return next;
     });
@@ -59,8 +60,10 @@ private:
     Tile tile(form, frame, builder, loc, t, chunk, exponents);
     StageEmitter &e = tile.emitter;
     SmallVector<Value> queries, carried;
+    auto own = backwardSteps(tile);
     for (auto &read : form.reads) {
-      if (both) e.materialize(read.q, "q", chunk), queries.push_back({});
+      if (own[read.state]) queries.push_back({});
+      else if (both) e.materialize(read.q, "q", chunk), queries.push_back({});
       else queries.push_back(tile.scaledQuery(read, form.states[read.state]));
     }
     auto query = [&](unsigned r, Value i, Value c) {
@@ -81,27 +84,55 @@ private:
         return all ? tile.weigh(x, e.at(all, {c}), true) : x;
       });
     };
-    for (unsigned r = 0; r < form.reads.size(); ++r)
-      carried.push_back(perQuery(e, r, descending ? "zero" : "initial", [&](StageEmitter::Indices idx) {
+    for (auto [r, read] : llvm::enumerate(form.reads)) {
+      if (own[read.state]) {
+        carried.push_back(perQuery(e, r, "r", within(tile, read, own[read.state]->state)));
+        continue;
+      }
+      carried.push_back(perQuery(e, r, descending ? "zero" : "initial", [&, r = r](StageEmitter::Indices idx) {
         return descending ? e.number(0) : initial(r, idx, {});
       }));
+    }
     // Descending, the product of all decays between the key block and the query block.
     SmallVector<unsigned> between(form.states.size(), ~0u);
     if (descending)
       for (auto [s, state] : llvm::enumerate(form.states)) {
-        if (!state.decay) continue;
+        if (!state.decay || isLowRank(state)) continue;
         between[s] = carried.size();
         carried.push_back(perDecay(e, state, [&](StageEmitter::Indices) { return e.number(1); }));
       }
+    // What a query becomes on its way back through low-rank transitions.
+    SmallVector<unsigned> moved(form.reads.size(), ~0u);
+    for (auto [r, read] : llvm::enumerate(form.reads)) {
+      if (!own[read.state]) continue;
+      moved[r] = carried.size();
+      const FactoredForm::State &onto = own[read.state]->onto;
+      Value whole = wholeQuery(tile, read, onto);
+      auto passed = within(tile, read, onto);
+      carried.push_back(perChannel(
+          e, onto, [&](StageEmitter::Indices idx) -> Value { return e.add(e.at(whole, idx), passed(idx)); }));
+    }
     unsigned exponentsFrom = carried.size();
     carried.append(start.begin(), start.end());
-    SmallVector<Value> seen = blocks(
-        t, carried, !both, [&](Value s, ValueRange args) { return keyBlock(s, args, between, exponentsFrom, query); });
+    SmallVector<Value> seen = blocks(t, carried, !both, [&](Value s, ValueRange args) {
+      return keyBlock(s, args, between, moved, exponentsFrom, query);
+    });
 
     SmallVector<Value> results;
     for (auto [r, read] : llvm::enumerate(form.reads)) {
       auto &state = form.states[read.state];
       SmallVector<Value> scores;
+      if (own[read.state]) {
+        results.push_back(perQuery(e, r, "r", [&, r = r, s = read.state](StageEmitter::Indices idx) {
+          Value before = tile.overFeature(form.states[s], [&](Value c) {
+            SmallVector<Value> at{c};
+            at.append(idx.begin() + 1, idx.end());
+            return e.mul(e.at(seen[moved[r]], {idx[0], c}), e.at(frame.states[s], at));
+          });
+          return e.add(e.at(seen[r], idx), before);
+        }));
+        continue;
+      }
       for (unsigned p = 0; !both && p < state.pairs.size(); ++p) scores.push_back(tile.scores(read, state, p));
       results.push_back(perQuery(e, r, "r", [&](StageEmitter::Indices idx) {
         Value sum = e.at(seen[r], idx);
@@ -118,15 +149,82 @@ private:
     tile.emitOutput(form, frame, results, t);
   }
 
-  SmallVector<Value> keyBlock(Value s, ValueRange carried, ArrayRef<unsigned> between, unsigned exponentsFrom,
-                              llvm::function_ref<Value(unsigned, Value, Value)> query) {
+  static bool isLowRank(const FactoredForm::State &state) { return !state.lowRank.empty(); }
+
+  std::vector<std::optional<BackwardStep>> backwardSteps(Tile &tile) {
+    std::vector<std::optional<BackwardStep>> steps(form.states.size());
+    for (auto [s, state] : llvm::enumerate(form.states))
+      if (isLowRank(state)) steps[s] = BackwardStep::of(tile, form, s);
+    return steps;
+  }
+
+  /// What row i of a read sees of its own block, from a state of zero.
+  std::function<Value(StageEmitter::Indices)> within(Tile &tile, const FactoredForm::Read &read,
+                                                     const FactoredForm::State &state) {
+    SmallVector<Value> scores;
+    for (unsigned p = 0; p < state.pairs.size(); ++p) scores.push_back(tile.scores(read, state, p));
+    return [&tile, &read, &state, scores](StageEmitter::Indices idx) {
+      return tile.addWithin(tile.emitter.number(0), read, state, scores, idx);
+    };
+  }
+
+  /// A block of keys that a read's moved queries pass: what they see of it, and what they become.
+  std::pair<Value, Value> passBlock(Tile &keys, unsigned r, const BackwardStep &step, Value seen, Value x) {
+    StageEmitter &k = keys.emitter;
+    std::map<void *, Value> known;
+    auto scoresOf = [&](const FactoredForm::State &state) {
+      SmallVector<Value> scores;
+      for (unsigned pair = 0; pair < state.pairs.size(); ++pair) {
+        Value scaled = keys.scaledKey(state, pair), &a = known[scaled.getAsOpaquePointer()];
+        if (!a)
+          a = k.stage("A", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
+            return keys.overFeature(state, [&](Value c) {
+              return k.mul(k.at(x, {idx[0], c}), k.at(scaled, {idx[1], c}));
+            });
+          });
+        scores.push_back(a);
+      }
+      return scores;
+    };
+    auto sum = [&](const FactoredForm::State &state, ArrayRef<Value> scores, Value first, StageEmitter::Indices idx) {
+      for (auto [pair, a] : llvm::zip_equal(state.pairs, scores))
+        first = k.add(first, k.fold(ReduceKind::Sum, "j", chunk, [&, a = a, v = pair.v](Value j) {
+          Value weight = k.at(a, {idx[0], j});
+          return v ? k.mul(weight, keys.element(v, j, idx[1])) : weight;
+        }));
+      return first;
+    };
+    SmallVector<Value> scores = scoresOf(step.state), passed = scoresOf(step.onto);
+    auto p = keys.products(step.onto);
+    Value nextSeen =
+        perQuery(k, r, "r", [&](StageEmitter::Indices idx) { return sum(step.state, scores, k.at(seen, idx), idx); });
+    Value nextX = perChannel(k, step.onto, [&](StageEmitter::Indices idx) {
+      Value kept = k.at(x, idx);
+      if (p) {
+        SmallVector<Value> at{k.index(chunk - 1)};
+        if (p->rank) at.push_back(idx[1]);
+        kept = keys.weigh(kept, k.at(p->before, at), p->grows);
+      }
+      return sum(step.onto, passed, kept, idx);
+    });
+    return {nextSeen, nextX};
+  }
+
+  SmallVector<Value> keyBlock(Value s, ValueRange carried, ArrayRef<unsigned> between, ArrayRef<unsigned> moved,
+                              unsigned exponentsFrom, llvm::function_ref<Value(unsigned, Value, Value)> query) {
     Tile keys(form, frame, builder, loc, s, chunk, carried.drop_front(exponentsFrom));
     // Only a bidirectional operator meets the last block, which may be short.
     if (both) keys.maskAfterEnd();
     StageEmitter &k = keys.emitter;
-    SmallVector<Value> next;
+    SmallVector<Value> next, nextMoved;
+    auto steps = backwardSteps(keys);
     for (auto [r, read] : llvm::enumerate(form.reads)) {
       auto &state = form.states[read.state];
+      if (steps[read.state]) {
+        auto [sum, x] = passBlock(keys, r, *steps[read.state], carried[r], carried[moved[r]]);
+        next.push_back(sum), nextMoved.push_back(x);
+        continue;
+      }
       auto ba = between[read.state];
       bool vector = ba != ~0u && cast<RealType>(state.decay.getType()).getRank();
       auto p = keys.products(state);
@@ -165,6 +263,7 @@ private:
         return k.mul(k.at(carried[between[si]], idx), k.at(p.before, at));
       }));
     }
+    next.append(nextMoved);
     next.append(keys.exponentsAfter);
     return next;
   }
@@ -188,6 +287,10 @@ private:
     SmallVector<StringRef> axes{"i"};
     if (type.getRank() == 2) sizes.push_back(type.getSizes()[1]), axes.push_back("e");
     return e.stage(name, axes, sizes, body);
+  }
+  /// A stage over the rows and channels of a read of the state: [i, c].
+  Value perChannel(StageEmitter &e, const FactoredForm::State &state, StageEmitter::Body body) {
+    return e.stage("x", {"i", "c"}, {chunk, state.type.getSizes()[0]}, body);
   }
   Value perDecay(StageEmitter &e, const FactoredForm::State &state, StageEmitter::Body body) {
     SmallVector<int64_t> sizes;

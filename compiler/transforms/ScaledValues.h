@@ -59,8 +59,8 @@ private:
   bool isNonPositive(const Exponent &e, unsigned depth, unsigned &patience) const;
   Scaled rewrite(mlir::Operation *op);
   Scaled exponential(UnaryOp op);
-  /// `where(c, a, exp(x))` with the exponent of the elements that it takes, so that an exponential that is small for all
-  /// of them does not vanish beside an `a` that none of them is.
+  /// `where(c, a, exp(x))` with the exponent of the elements that it takes, so that an exponential that is small for
+  /// all of them does not vanish beside an `a` that none of them is.
   std::optional<Scaled> chosenExponential(SelectOp op);
   /// The exponent that the largest element of exp(a) has.
   mlir::Value exponentOf(mlir::Value a);
