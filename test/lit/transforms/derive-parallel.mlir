@@ -56,10 +56,10 @@ attn.chunkwise @channel_chunkwise chunk 4 inputs [#attn.param<token "x">] states
   attn.yield %r : !attn.tensor<>
 }
 
-// What a low-rank transition reads depends on all steps before.
+// Queries move back through a low-rank transition.
 // CHECK-LABEL: attn.chunkwise @delta_chunkwise
-// CHECK: not_parallel = "a low-rank transition reads the state at every step
-// CHECK-NOT: attn.parallel
+// CHECK-NOT: not_parallel
+// CHECK: attn.parallel @delta_parallel chunk 8 {{.*}}low_rank = 1
 attn.chunkwise @delta_chunkwise chunk 4 inputs [#attn.param<token "x">] states [#attn.state<"z", rank = 1, decay = -1, pairs = 1, low_rank = 1>] reads [#attn.read<0, inclusive = true>] prefix {
 } token {
 ^bb0(%x: !attn.tensor<3>):
