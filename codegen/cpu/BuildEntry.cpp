@@ -35,7 +35,7 @@ struct BuildEntry : lintel::impl::BuildEntryBase<BuildEntry> {
 
   LogicalResult build(ModuleOp module, LLVM::LLVMFuncOp body, EntryShape shape) {
     // A memref is five arguments: allocated and aligned pointer, offset, size, stride.
-    int64_t expected = shape.inputs * 7 + shape.states * 12 + 13;
+    int64_t expected = shape.inputs * 7 + shape.states * 12 + shape.outputs * 6 + 7;
     if (body.getNumArguments() != expected)
       return body.emitOpError() << "expected " << expected << " arguments after lowering, found "
                                 << body.getNumArguments();

@@ -20,8 +20,7 @@ struct CheckEntry : lintel::impl::CheckEntryBase<CheckEntry> {
     if (function.getNumArguments() != shape->arguments())
       return function.emitOpError() << "expected " << shape->arguments() << " arguments for " << shape->inputs
                                     << " inputs, " << shape->states << " states and " << shape->outputs
-                                    << " outputs, found "
-                                    << function.getNumArguments();
+                                    << " outputs, found " << function.getNumArguments();
     std::string kinds; // m memref, i index, b i1
     for (int64_t i = 0; i < shape->inputs; ++i) kinds += "mii";
     for (int64_t i = 0; i < shape->states; ++i) kinds += "mmbb";

@@ -115,6 +115,12 @@ static void accessBfloatAsInteger(llvm::Module &module) {
     bits[value] = raw;
     load->replaceAllUsesWith(value);
     load->eraseFromParent();
+    // A bf16 that lives on into another block would be kept as f32 too.
+    for (llvm::User *user : llvm::make_early_inc_range(value->users()))
+      if (auto *cast = llvm::dyn_cast<llvm::BitCastInst>(user); cast && cast->getType() == integer) {
+        cast->replaceAllUsesWith(raw);
+        cast->eraseFromParent();
+      }
   }
   for (llvm::StoreInst *store : stores) {
     llvm::IRBuilder<> builder(store);

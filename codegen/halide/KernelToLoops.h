@@ -16,8 +16,8 @@
 namespace lintel {
 
 struct LoopsRequest {
-  KernelOp kernel;                        ///< after attn-fuse-stages
-  llvm::SmallVector<lintel_dtype> inputs; ///< of the kernel's inputs
+  KernelOp kernel;                         ///< after attn-fuse-stages
+  llvm::SmallVector<lintel_dtype> inputs;  ///< of the kernel's inputs
   llvm::SmallVector<lintel_dtype> outputs; ///< of its outputs
   lintel_dtype state = LINTEL_F32;
   CpuTarget target;

@@ -295,7 +295,10 @@ void LoopWriter::prepareEmit(EmitOp emit) {
     return;
   Value t = indices.lookup(emit.getT());
   auto [base, step] = outputs[emit.getOutput()];
-  Buffer buffer{slice(base, arith::MulIOp::create(b, loc, t, step)), {request.outputs[emit.getOutput()], true, false}, {step}, false};
+  Buffer buffer{slice(base, arith::MulIOp::create(b, loc, t, step)),
+                {request.outputs[emit.getOutput()], true, false},
+                {step},
+                false};
   emitTargets[stage] = buffer;
 }
 

@@ -30,6 +30,12 @@ SmallVector<int64_t, 5> lintel::outShape(const OperatorInfo &op, const BoundArra
   return shape;
 }
 
+SmallVector<int64_t, 5> lintel::otherShape(const OperatorInfo &op, unsigned output, const BoundArrays &arrays) {
+  SmallVector<int64_t, 5> shape{arrays.batch, arrays.steps, arrays.heads};
+  shape.append(innerShape(op.others[output], arrays.dimensions));
+  return shape;
+}
+
 SmallVector<int64_t, 5> lintel::stateShape(const OperatorInfo &op, unsigned state, const BoundArrays &arrays) {
   SmallVector<int64_t, 5> shape{arrays.sequences(), arrays.heads};
   shape.append(innerShape(op.states[state], arrays.dimensions));

@@ -44,6 +44,7 @@ llvm::StringMap<int64_t> dimensionMap(const Dimensions &dimensions);
 struct RunResult {
   NpyArray out;
   std::vector<NpyArray> states; // after the last step, in the operator's order
+  std::vector<NpyArray> others; // outputs after `out`, in the operator's order
 };
 
 /// Of the output, from those of the inputs: f64 if any input is f64; a half type if all token inputs are of it; else
@@ -60,6 +61,8 @@ llvm::Expected<Dimensions> bindDimensions(const OperatorInfo &op, const Dimensio
 /// Sizes of an array's inner axes.
 llvm::SmallVector<int64_t, 2> innerShape(const ArrayInfo &info, const Dimensions &dimensions);
 llvm::SmallVector<int64_t, 5> outShape(const OperatorInfo &op, const BoundArrays &arrays);
+/// The same of an output after `out`.
+llvm::SmallVector<int64_t, 5> otherShape(const OperatorInfo &op, unsigned output, const BoundArrays &arrays);
 llvm::SmallVector<int64_t, 5> stateShape(const OperatorInfo &op, unsigned state, const BoundArrays &arrays);
 
 /// "[2, 64]"

@@ -88,6 +88,11 @@ static Error check(const lintel_kernel *kernel, const OperatorInfo &op, const Bo
   auto out = firstHeadOut(whole->out, small->out);
   if (!out) return out.takeError();
   small->out = std::move(*out);
+  for (size_t o = 0; o < small->others.size(); ++o) {
+    auto other = firstHeadOut(whole->others[o], small->others[o]);
+    if (!other) return other.takeError();
+    small->others[o] = std::move(*other);
+  }
   result.difference = compareResults(op, *reference, *small);
   return Error::success();
 }

@@ -305,21 +305,32 @@ private:
                                   ArrayRef<int64_t> ends) {
     ExecuteOptions execute;
     execute.poison = true;
+    RunResult joined;
     auto out = NpyArray::create(whole.types.out(), outShape(op, whole));
     if (!out) return out.takeError();
-    char *at = out->dataAs<char>(); // the batch is one, so the pieces follow each other
-    std::vector<NpyArray> states;
+    joined.out = std::move(*out);
+    for (unsigned o = 0; o < op.others.size(); ++o) {
+      auto other = NpyArray::create(whole.types.of(op.others[o].name), otherShape(op, o, whole));
+      if (!other) return other.takeError();
+      joined.others.push_back(std::move(*other));
+    }
+    // The batch is one, so the pieces follow each other.
+    auto append = [&](const NpyArray &piece, NpyArray &to, int64_t first) {
+      std::copy_n(piece.dataAs<char>(), piece.bytes(), to.dataAs<char>() + to.bytes() / whole.steps * first);
+    };
+    std::vector<NpyArray> &states = joined.states;
     int64_t begin = 0;
     for (auto [i, end] : llvm::enumerate(ends)) {
       auto piece = cutArrays(op, whole, begin, end, std::move(states));
       if (!piece) return piece.takeError();
       auto result = executeKernel(i ? rest : first, op, *piece, execute);
       if (!result) return result.takeError();
-      at = std::copy_n(result->out.dataAs<char>(), result->out.bytes(), at);
+      if (end > begin) append(result->out, joined.out, begin);
+      for (unsigned o = 0; end > begin && o < op.others.size(); ++o) append(result->others[o], joined.others[o], begin);
       states = std::move(result->states);
       begin = end;
     }
-    return RunResult{std::move(*out), std::move(states)};
+    return std::move(joined);
   }
 
   void checkSplits(const lintel_kernel *kernel, const lintel_kernel *stepper, const PreparedCase &whole,

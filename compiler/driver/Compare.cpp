@@ -74,10 +74,12 @@ Expected<Reference> lintel::makeReference(mlir::Operation *op, const OperatorInf
   if (!exact) return exact.takeError();
   result.exact = std::move(*exact);
   auto each = [&](const RunResult &run, auto use) {
-    use(0, run.out, arrays.types.out());
-    for (auto [s, state] : llvm::enumerate(run.states)) use(s + 1, state, arrays.types.state(info));
+    size_t i = 0;
+    use(i++, run.out, arrays.types.out());
+    for (auto [output, array] : llvm::zip_equal(info.others, run.others)) use(i++, array, arrays.types.of(output.name));
+    for (const NpyArray &state : run.states) use(i++, state, arrays.types.state(info));
   };
-  std::vector<std::vector<double>> wiggle(1 + info.states.size());
+  std::vector<std::vector<double>> wiggle(1 + info.others.size() + info.states.size());
   each(result.exact, [&](size_t i, const NpyArray &a, lintel_dtype) { wiggle[i].assign(a.elements(), 0); });
   constexpr double delta = 1e-6; // far above f64's rounding, small enough to be linear
   for (uint64_t draw = 0; draw < 3; ++draw) {
@@ -139,7 +141,8 @@ static std::string elementText(StringRef name, bool isState, const NpyArray &arr
 
 Difference lintel::compareResults(const OperatorInfo &info, const Reference &reference, const RunResult &got) {
   Difference result;
-  auto compare = [&](size_t which, const std::string &name, const NpyArray &want, const NpyArray &have) {
+  size_t which = 0;
+  auto compare = [&](bool isState, const std::string &name, const NpyArray &want, const NpyArray &have) {
     std::vector<double> values = toDoubles(have);
     ArrayRef<double> wanted(want.dataAs<double>(), static_cast<size_t>(want.elements()));
     double rms = rmsOf(wanted), unit = rms > 0 ? rms : 1;
@@ -161,13 +164,16 @@ Difference lintel::compareResults(const OperatorInfo &info, const Reference &ref
       if (ok || !result.ok) continue;
       result.ok = false;
       result.failure = formatv("{0} is {1:e7}, expected {2:e7} (bound {3:e2})",
-                               elementText(name, which > 0, want, static_cast<int64_t>(n)), y, x, bound)
+                               elementText(name, isState, want, static_cast<int64_t>(n)), y, x, bound)
                            .str();
     }
+    ++which;
   };
-  compare(0, "out", reference.exact.out, got.out);
+  compare(false, "out", reference.exact.out, got.out);
+  for (auto [o, output] : llvm::enumerate(info.others))
+    compare(false, output.name, reference.exact.others[o], got.others[o]);
   for (auto [s, state] : llvm::enumerate(info.states))
-    compare(s + 1, state.name, reference.exact.states[s], got.states[s]);
+    compare(true, state.name, reference.exact.states[s], got.states[s]);
   return result;
 }
 
@@ -186,6 +192,8 @@ std::optional<std::string> lintel::firstOtherBits(const OperatorInfo &info, cons
     return std::nullopt;
   };
   if (auto text = compare("out", false, want.out, got.out)) return text;
+  for (auto [o, output] : llvm::enumerate(info.others))
+    if (auto text = compare(output.name, false, want.others[o], got.others[o])) return text;
   for (auto [s, state] : llvm::enumerate(info.states))
     if (auto text = compare(state.name, true, want.states[s], got.states[s])) return text;
   return std::nullopt;

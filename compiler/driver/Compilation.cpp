@@ -99,6 +99,7 @@ std::string lintel::specHash(const OperatorInfo &op, const Dimensions &dimension
     // However the combination was written.
     for (const ArrayInfo &input : op.inputs) text += std::string(dtypeName(types.of(input.name))) + " ";
     text += dtypeName(types.out());
+    for (const ArrayInfo &output : op.others) text += std::string(" ") + dtypeName(types.of(output.name));
   }
   auto digest = SHA256::hash(ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return toHex(digest, /*LowerCase=*/true);
@@ -132,6 +133,8 @@ static KernelDescription describe(const OperatorInfo &op, const CompileOptions &
   for (const ArrayInfo &state : op.states)
     result.states.push_back(describe(state, LINTEL_STATE, types.state(op), options.dimensions));
   result.out = describe(op.out, LINTEL_OUT, types.out(), options.dimensions);
+  for (const ArrayInfo &output : op.others)
+    result.others.push_back(describe(output, LINTEL_OUT, types.of(output.name), options.dimensions));
   return result;
 }
 
@@ -146,7 +149,8 @@ static Expected<LoopsResult> lowerKernel(KernelOp kernel, const OperatorInfo &op
   LoopsRequest request;
   request.kernel = kernel, request.target = target, request.entry = entry;
   for (const ArrayInfo &input : op.inputs) request.inputs.push_back(types.of(input.name));
-  request.state = types.state(op), request.out = types.out();
+  request.state = types.state(op), request.outputs = {types.out()};
+  for (const ArrayInfo &output : op.others) request.outputs.push_back(types.of(output.name));
   request.schedule = form.schedule, request.scheduleName = form.scheduleName;
   auto result = lowerKernelToLoops(request);
   if (failed(result)) return diagnostics.takeError("the kernel could not be lowered to loops");

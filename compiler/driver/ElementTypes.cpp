@@ -12,11 +12,12 @@ static std::optional<lintel_dtype> typeIn(const NamedTypes &named, StringRef nam
   return std::nullopt;
 }
 
-/// Inputs, then the output.
+/// Inputs, then outputs.
 static SmallVector<StringRef> typedArrays(const OperatorInfo &op) {
   SmallVector<StringRef> names;
   for (const ArrayInfo &input : op.inputs) names.push_back(input.name);
   names.push_back(op.out.name);
+  for (const ArrayInfo &output : op.others) names.push_back(output.name);
   return names;
 }
 

@@ -55,6 +55,11 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
   auto out = NpyArray::create(arrays.types.out(), outShape(op, arrays));
   if (!out) return out.takeError();
   self->result.out = std::move(*out);
+  for (unsigned o = 0; o < op.others.size(); ++o) {
+    auto other = NpyArray::create(arrays.types.of(op.others[o].name), otherShape(op, o, arrays));
+    if (!other) return other.takeError();
+    self->result.others.push_back(std::move(*other));
+  }
   for (unsigned s = 0; s < op.states.size(); ++s) {
     auto state = NpyArray::create(arrays.types.state(op), stateShape(op, s, arrays));
     if (!state) return state.takeError();
@@ -63,10 +68,12 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
   }
   if (options.poison) {
     poisonArray(self->result.out);
+    for (NpyArray &other : self->result.others) poisonArray(other);
     for (NpyArray &state : self->result.states) poisonArray(state);
   }
   for (NpyArray &state : self->result.states) self->statesOut.push_back(view(state));
-  self->out = view(self->result.out);
+  self->outputs.push_back(view(self->result.out));
+  for (NpyArray &other : self->result.others) self->outputs.push_back(view(other));
   self->form = options.form;
 
   lintel_call &call = self->call;
@@ -74,7 +81,7 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
   call.inputs = self->inputs.data();
   call.states_in = op.states.empty() ? nullptr : self->statesIn.data();
   call.states_out = op.states.empty() ? nullptr : self->statesOut.data();
-  call.out = &self->out;
+  call.out = self->outputs.data();
   call.position = arrays.position;
   if (arrays.lengths) {
     self->lengths = *arrays.lengths;

@@ -31,7 +31,7 @@ private:
   PreparedCall() = default;
   class Counter;
   std::vector<lintel_array> inputs, statesIn, statesOut;
-  lintel_array out{};
+  std::vector<lintel_array> outputs;
   std::string form;
   RunResult result;
   std::vector<int64_t> lengths;

@@ -137,6 +137,7 @@ static json::Value toJSON(const CompiledOperator &c) {
                       {"inputs", json::Array(k.inputs)},
                       {"states", json::Array(k.states)},
                       {"out", toJSON(k.out)},
+                      {"others", json::Array(k.others)},
                       {"variants", json::Array(k.variants)}};
 }
 
@@ -149,7 +150,7 @@ static bool fromJSON(const json::Value &value, CompiledOperator &c, json::Path p
         map.map("name", k.name) && map.map("specHash", k.specHash) && mapEnum(map, "dtype", k.dtype, LINTEL_BF16) &&
         map.map("causal", k.causal) && map.map("attends", k.attends) && map.map("names", names) &&
         map.map("sizes", sizes) && map.map("inputs", k.inputs) && map.map("states", k.states) &&
-        map.map("out", k.out) && map.map("variants", k.variants)))
+        map.map("out", k.out) && map.map("others", k.others) && map.map("variants", k.variants)))
     return false;
   for (auto [name, size] : llvm::zip_equal(names, sizes)) k.dimensions.emplace_back(name, size);
   return true;

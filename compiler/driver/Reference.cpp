@@ -51,14 +51,24 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
   auto out = NpyArray::create(LINTEL_F64, outShape(info, arrays));
   if (!out) return out.takeError();
   result.out = std::move(*out);
+  for (unsigned o = 0; o < info.others.size(); ++o) {
+    auto other = NpyArray::create(LINTEL_F64, otherShape(info, o, arrays));
+    if (!other) return other.takeError();
+    result.others.push_back(std::move(*other));
+  }
   for (unsigned s = 0; s < info.states.size(); ++s) {
     auto state = NpyArray::create(LINTEL_F64, stateShape(info, s, arrays));
     if (!state) return state.takeError();
     result.states.push_back(std::move(*state));
   }
   if (arrays.heads == 0) return std::move(result); // nothing in them
-  auto store = [&](const Results &from, int64_t outAt, int64_t sequence) {
-    std::copy(from.out.data.begin(), from.out.data.end(), result.out.dataAs<double>() + outAt);
+  auto store = [&](const Results &from, int64_t step, int64_t sequence) {
+    auto storeOutput = [&](const Array &output, NpyArray &to) {
+      int64_t row = arrays.steps ? to.elements() / arrays.steps : 0;
+      std::copy(output.data.begin(), output.data.end(), to.dataAs<double>() + step * row);
+    };
+    storeOutput(from.out, result.out);
+    for (auto [output, to] : llvm::zip_equal(from.others, result.others)) storeOutput(output, to);
     for (unsigned s = 0; s < info.states.size(); ++s) {
       const Array &state = from.final.find(info.states[s].name)->second;
       std::copy(state.data.begin(), state.data.end(), result.states[s].dataAs<double>() + sequence * state.size());
@@ -79,8 +89,7 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
     for (auto &entry : one.initial) entry.second = cutSequence(all.initial[entry.getKey()], sequence);
     auto results = interpret(op, one);
     if (!results) return results.takeError();
-    int64_t row = arrays.steps ? result.out.elements() / arrays.steps : 0;
-    store(*results, begin * row, sequence);
+    store(*results, begin, sequence);
     begin += length;
   }
   return std::move(result);

@@ -56,7 +56,11 @@ static OperatorInfo describe(SpecOp spec, const frontend::File &file) {
   }
   for (auto [i, name] : llvm::enumerate(stateNames(spec.getStates())))
     info.states.push_back(array(name, body.getArgument(info.inputs.size() + i).getType()));
-  info.out = array("out", body.getTerminator()->getOperand(0).getType());
+  for (auto [name, value] : llvm::zip(outputNames(spec), body.getTerminator()->getOperands())) {
+    ArrayInfo output = array(name, value.getType());
+    if (name == "out") info.out = output;
+    else info.others.push_back(output);
+  }
   spec.walk([&](mlir::Operation *op) {
     info.bidirectional |= mlir::isa<FinalOp>(op);
     if (auto attend = mlir::dyn_cast<AttendOp>(op)) {

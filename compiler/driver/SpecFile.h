@@ -38,6 +38,7 @@ struct OperatorInfo {
   std::string name;
   std::vector<ArrayInfo> inputs, states;
   ArrayInfo out;
+  std::vector<ArrayInfo> others;       // outputs after `out`
   std::vector<std::string> dimensions; // names, in the order of the text
   bool bidirectional = false;
   bool attends = false; // weights that do not factor: all earlier steps are read again

@@ -23,7 +23,8 @@ public:
                 cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
         final("final", cl::desc("where to write a state after the last step; may be repeated"),
               cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
-        out("out", cl::desc("where to write the output"), cl::value_desc("FILE"), cl::sub(sub), cl::cat(category)),
+        out("out", cl::desc("where to write the output; NAME=FILE for the other outputs of an operator that has some"),
+            cl::value_desc("FILE"), cl::sub(sub), cl::cat(category)),
         lengths("lengths", cl::desc("lengths of sequences packed along the time axis of a batch of one"),
                 cl::value_desc("N,N,..."), cl::sub(sub), cl::cat(category)),
         position("position", cl::desc("position of the first step (default 0)"), cl::value_desc("N"), cl::init(0),
@@ -54,11 +55,13 @@ public:
     auto arrays = bindArrays(**op, std::move(request));
     if (!arrays) return arrays.takeError();
     Outputs outputs;
+    auto outs = planOutputs(outputs, **op);
+    if (!outs) return outs.takeError();
     auto finals = plan(outputs, **op);
     if (!finals) return finals.takeError();
     auto result = compute(**file, **op, *arrays);
     if (!result) return result.takeError();
-    if (Error e = write(outputs, **op, *finals, *arrays, *result)) return std::move(e);
+    if (Error e = write(outputs, **op, *outs, *finals, *arrays, *result)) return std::move(e);
     return Success;
   }
 
@@ -82,6 +85,30 @@ private:
     return Error::success();
   }
 
+  /// Where each output goes, `out` first; an empty path: nowhere.
+  Expected<std::vector<std::string>> planOutputs(Outputs &outputs, const OperatorInfo &op) {
+    std::vector<std::string> paths(1 + op.others.size());
+    SmallVector<StringRef> known{"out"};
+    for (const ArrayInfo &output : op.others) known.push_back(output.name);
+    for (const std::string &text : out) {
+      auto [name, path] = StringRef(text).split('=');
+      // The file of an operator with one output may be called as it likes.
+      bool isNamed = text.find('=') != std::string::npos && (name == "out" || !op.others.empty());
+      if (!isNamed) name = "out", path = text;
+      auto it = llvm::find(known, name);
+      if (it == known.end())
+        return createStringError(unknownName(
+            "an output of operator '" + op.name + "' (" + llvm::join(known, ", ") + ") for --out", name, known));
+      if (path.empty())
+        return createStringError("expected --out %sFILE, found '%s'", isNamed ? "NAME=" : "", text.c_str());
+      std::string &place = paths[it - known.begin()];
+      if (!place.empty()) return createStringError("expected --out once for '%s', found it twice", name.str().c_str());
+      place = path.str();
+      if (Error e = outputs.plan(place)) return std::move(e);
+    }
+    return std::move(paths);
+  }
+
   /// Where each state goes; an empty path: nowhere.
   Expected<std::vector<std::string>> plan(Outputs &outputs, const OperatorInfo &op) {
     std::vector<std::string> paths(op.states.size());
@@ -103,8 +130,6 @@ private:
     }
     if (out.empty() && final.empty())
       return createStringError("expected --out FILE or --final NAME=FILE, found neither");
-    if (out.getNumOccurrences())
-      if (Error e = outputs.plan(out)) return std::move(e);
     return std::move(paths);
   }
 
@@ -138,15 +163,17 @@ private:
     return executeKernel((*kernel)->kernel(), op, arrays, execute);
   }
 
-  Error write(Outputs &outputs, const OperatorInfo &op, ArrayRef<std::string> finals, const BoundArrays &arrays,
-              const RunResult &result) {
+  Error write(Outputs &outputs, const OperatorInfo &op, ArrayRef<std::string> outs, ArrayRef<std::string> finals,
+              const BoundArrays &arrays, const RunResult &result) {
     auto put = [&](StringRef path, const NpyArray &array, lintel_dtype dtype) -> Error {
       if (path.empty()) return Error::success();
       auto converted = array.convertedTo(dtype);
       if (!converted) return converted.takeError();
       return outputs.write(path, *converted);
     };
-    if (Error e = put(out, result.out, arrays.types.out())) return e;
+    if (Error e = put(outs[0], result.out, arrays.types.out())) return e;
+    for (auto [path, info, other] : llvm::zip_equal(outs.drop_front(), op.others, result.others))
+      if (Error e = put(path, other, arrays.types.of(info.name))) return e;
     for (auto [path, state] : llvm::zip_equal(finals, result.states))
       if (Error e = put(path, state, arrays.types.state(op))) return e;
     return outputs.commit();
@@ -154,8 +181,8 @@ private:
 
   SpecOptions spec;
   CodeOptions code;
-  cl::list<std::string> inputs, initial, final;
-  cl::opt<std::string> out, lengths;
+  cl::list<std::string> inputs, initial, final, out;
+  cl::opt<std::string> lengths;
   IntegerOption position, threads;
   cl::opt<std::string> target;
   cl::opt<bool> interpret;

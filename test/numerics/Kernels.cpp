@@ -109,7 +109,7 @@ BoundArrays Kernel::random(RandomRequest request) const {
 
 RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int threads) const {
   std::vector<GuardedMemory> memory;
-  memory.reserve(arrays.inputs.size() + 2 * info->states.size() + 2);
+  memory.reserve(arrays.inputs.size() + 2 * info->states.size() + info->others.size() + 2);
   size_t firstWritten = 0;
   auto guard = [&](const NpyArray &array, bool copy) {
     memory.emplace_back(array.bytes(), lintel_dtype_bytes(array.dtype));
@@ -127,13 +127,18 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
     statesOut.push_back(guard(result.states.back(), false));
   }
   result.out = cantFail(NpyArray::create(arrays.types.out(), outShape(*info, arrays)));
-  lintel_array out = guard(result.out, false);
+  std::vector<lintel_array> outputs{guard(result.out, false)};
+  for (unsigned o = 0; o < info->others.size(); ++o) {
+    result.others.push_back(
+        cantFail(NpyArray::create(arrays.types.of(info->others[o].name), otherShape(*info, o, arrays))));
+    outputs.push_back(guard(result.others.back(), false));
+  }
   lintel_call call{};
   call.kernel = kernel();
   call.inputs = inputs.data();
   call.states_in = statesIn.empty() ? nullptr : statesIn.data();
   call.states_out = statesOut.empty() ? nullptr : statesOut.data();
-  call.out = &out;
+  call.out = outputs.data();
   call.position = arrays.position;
   std::vector<int64_t> lengths = arrays.lengths.value_or(std::vector<int64_t>{});
   lengths.reserve(1);
@@ -152,7 +157,9 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
   for (size_t i = firstWritten; i < memory.size(); ++i)
     EXPECT_TRUE(memory[i].isFrontIntact()) << "written before the start of an array, " << text(variant);
   for (auto [state, view] : zip_equal(result.states, statesOut)) std::memcpy(state.data(), view.data, state.bytes());
-  std::memcpy(result.out.data(), out.data, result.out.bytes());
+  std::memcpy(result.out.data(), outputs[0].data, result.out.bytes());
+  for (unsigned o = 0; o < result.others.size(); ++o)
+    std::memcpy(result.others[o].data(), outputs[o + 1].data, result.others[o].bytes());
   return result;
 }
 
@@ -189,6 +196,8 @@ bool lintel::test::sameBits(const NpyArray &a, const NpyArray &b) {
 
 bool lintel::test::sameBits(const RunResult &a, const RunResult &b) {
   for (auto [x, y] : zip_equal(a.states, b.states))
+    if (!sameBits(x, y)) return false;
+  for (auto [x, y] : zip_equal(a.others, b.others))
     if (!sameBits(x, y)) return false;
   return sameBits(a.out, b.out);
 }
