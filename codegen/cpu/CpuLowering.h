@@ -24,11 +24,11 @@
 //   index          position
 //   memref<..xi8>  scratch, aligned to 64
 //
-// A dynamic size tells nothing (do not use memref.dim): it is only large. Facts given to LLVM: inputs, outputs and scratch
-// alias nothing that is written through another argument; inputs are not written; scratch is aligned to 64. Nothing is
-// said of the states, whose in and out may be the same memory. These facts stand on the body's arguments, and the body
-// stays a function of its own behind the entry: inlined, they would turn into alias scopes, which later passes drop
-// more readily.
+// A dynamic size tells nothing (do not use memref.dim): it is only large. Facts given to LLVM: inputs, outputs and
+// scratch alias nothing that is written through another argument; inputs are not written; scratch is aligned to 64.
+// Nothing is said of the states, whose in and out may be the same memory. These facts stand on the body's arguments,
+// and the body stays a function of its own behind the entry: inlined, they would turn into alias scopes, which later
+// passes drop more readily.
 //
 // All other functions become internal, but for those with the attribute `lintel.export`, which keep their name and
 // MLIR's calling convention (for tests). What a kernel may call: nothing but memcpy, memmove, memset.

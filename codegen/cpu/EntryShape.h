@@ -22,10 +22,9 @@ inline mlir::FailureOr<EntryShape> readEntryShape(mlir::Operation *op) {
   if (!op->getAttrOfType<mlir::StringAttr>(entryName) ||
       op->getAttrOfType<mlir::StringAttr>(entryName).getValue().empty())
     return op->emitOpError() << "expected the symbol's name as string in `" << entryName << "`";
-  for (auto [name, value] :
-       {std::pair<llvm::StringRef, int64_t *>{inputsName, &shape.inputs},
-        {statesName, &shape.states},
-        {outputsName, &shape.outputs}}) {
+  for (auto [name, value] : {std::pair<llvm::StringRef, int64_t *>{inputsName, &shape.inputs},
+                             {statesName, &shape.states},
+                             {outputsName, &shape.outputs}}) {
     if (name == outputsName && !op->hasAttr(name)) continue; // one
     auto attr = op->getAttrOfType<mlir::IntegerAttr>(name);
     if (!attr || !attr.getType().isSignlessInteger(64) || attr.getInt() < 0 || attr.getInt() > 1000)

@@ -42,7 +42,7 @@ struct KernelDescription {
   std::vector<std::pair<std::string, int64_t>> dimensions; // dk = 64, in the order of the spec
   std::vector<ParameterDescription> inputs, states;
   ParameterDescription out;
-  std::vector<ParameterDescription> others;  // outputs after `out`
+  std::vector<ParameterDescription> others; // outputs after `out`
   std::vector<VariantDescription> variants; // best first
 };
 

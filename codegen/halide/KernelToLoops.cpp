@@ -136,6 +136,8 @@ FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
   context->loadDialect<arith::ArithDialect, func::FuncDialect, memref::MemRefDialect, scf::SCFDialect,
                        vector::VectorDialect>();
   KernelOp kernel = request.kernel;
+  if (request.inputs.size() != kernel.getInputs().size() || request.outputs.size() != numOutputs(kernel))
+    return emitError(kernel.getLoc(), "expected a type for each of the kernel's inputs and outputs"), failure();
   llvm::StringMap<StageSchedule> given;
   if (!request.schedule.empty()) {
     std::string why;

@@ -148,6 +148,10 @@ void LoopWriter::copy(const Buffer &to, const Buffer &from, ArrayRef<int64_t> si
   };
   Value x = memref::LoadOp::create(b, loc, from.base, address(from));
   Type want = elementType(to.layout.dtype), have = x.getType();
+  if (want != have && have.getIntOrFloatBitWidth() == want.getIntOrFloatBitWidth()) { // the two half types
+    have = b.getF32Type();
+    x = arith::ExtFOp::create(b, loc, have, x);
+  }
   if (want != have)
     x = have.getIntOrFloatBitWidth() < want.getIntOrFloatBitWidth()
             ? arith::ExtFOp::create(b, loc, want, x).getResult()

@@ -66,8 +66,8 @@ template <class OpT> Cost factored(OpT op, int64_t steps) {
     if (info.getDecay() == 1) cost.flops += seen * d;
     cost.traffic += 2.0 * d * e / chunk;
   }
-  cost.bytes = arrayBytes(op.getToken().front(), op.getInputs(),
-                          op.getCombine().front().getTerminator()->getOperandTypes());
+  cost.bytes =
+      arrayBytes(op.getToken().front(), op.getInputs(), op.getCombine().front().getTerminator()->getOperandTypes());
   return cost;
 }
 

@@ -22,16 +22,16 @@ llvm::StringRef lintel::frontend::spelling(Operation operation) {
 }
 
 llvm::StringRef lintel::frontend::keyword(StatementKind kind) {
-  static constexpr const char *texts[] = {"token",  "head",          "shared",    "state",     "output", "let",
-                                          "",       "feature",       "feature_q", "feature_k", "scale",
-                                          "causal", "bidirectional", "decay",     "normalize", "weights"};
+  static constexpr const char *texts[] = {
+      "token",     "head",      "shared", "state",  "output",        "let",   "",          "feature",
+      "feature_q", "feature_k", "scale",  "causal", "bidirectional", "decay", "normalize", "weights"};
   return texts[unsigned(kind)];
 }
 
 llvm::StringRef Symbol::describe() const {
   static constexpr const char *texts[] = {
-      "a token input", "a head input", "a shared input", "a state", "an output",   "a 'let'",    "a parameter", "the denominator",
-      "a dimension",   "the position", "the distance",   "a constant", "a constant", "unknown"};
+      "a token input",   "a head input", "a shared input", "a state",      "an output",  "a 'let'",    "a parameter",
+      "the denominator", "a dimension",  "the position",   "the distance", "a constant", "a constant", "unknown"};
   return texts[kind];
 }
 

@@ -129,8 +129,8 @@ struct Statement {
   std::vector<Parameter> parameters;   // of Feature*, Weights
   Expr *value = nullptr;               // null for Causal, Bidirectional, a bare Normalize and declarations
 
-  // From Sema: the symbols that the declarators or the parameters stand for, or the Let's, or the state or output assigned
-  // to (none for `out`), or the `den` of Normalize.
+  // From Sema: the symbols that the declarators or the parameters stand for, or the Let's, or the state or output
+  // assigned to (none for `out`), or the `den` of Normalize.
   llvm::SmallVector<Symbol *, 2> symbols;
 };
 

@@ -233,9 +233,8 @@ void OperatorChecker::checkAssign(Statement &statement) {
   target->isAssigned = true;
   statement.symbols.push_back(target);
   if (!ExprChecker::fits(type, target->type)) {
-    Diagnostic &diagnostic =
-        diagnostics.report(diag::AssignedShape, statement.value->span, name, target->type.str(), type.str(),
-                           isOutput ? "output" : "state");
+    Diagnostic &diagnostic = diagnostics.report(diag::AssignedShape, statement.value->span, name, target->type.str(),
+                                                type.str(), isOutput ? "output" : "state");
     if (isOutput && type.rank() == 1 && target->type.rank() == 0)
       diagnostic.hint("declare it with its length, as in 'output " + name + "[" + type.shape[0].str() + "]'");
     if (type.rank() == 2 && target->type.rank() == 2 && type.shape[0] == target->type.shape[1] &&
@@ -550,9 +549,8 @@ void OperatorChecker::run() {
   };
   const Statement *first = nullptr;
   for (auto &statement : op.statements)
-    if (!first &&
-        (statement->kind == StatementKind::State || statement->kind == StatementKind::Output ||
-         (statement->kind == StatementKind::Assign && !isSlip(*statement))))
+    if (!first && (statement->kind == StatementKind::State || statement->kind == StatementKind::Output ||
+                   (statement->kind == StatementKind::Assign && !isSlip(*statement))))
       first = statement.get();
   if (first) checkRecurrence(*first);
   else checkShortForm();

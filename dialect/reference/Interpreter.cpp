@@ -16,7 +16,7 @@ struct Operator {
   SmallVector<StringRef> states;
   SmallVector<SmallVector<int64_t>> stateShapes;
   SmallVector<SmallVector<int64_t>> outShapes; ///< `out` first
-  unsigned userStates; ///< the rest are the compiler's exponents
+  unsigned userStates;                         ///< the rest are the compiler's exponents
   ArrayRef<int64_t> scales;
 };
 
@@ -38,8 +38,7 @@ void bindInputs(Evaluator &evaluator, const Sequence &sequence, Block &block, Ar
 
 /// The first of `values` are the outputs of step t.
 void writeOutputs(const Sequence &sequence, int64_t t, ArrayRef<Array> values) {
-  for (auto [to, value] : llvm::zip(sequence.out, values))
-    std::copy(value.data.begin(), value.data.end(), to.at(t));
+  for (auto [to, value] : llvm::zip(sequence.out, values)) std::copy(value.data.begin(), value.data.end(), to.at(t));
 }
 
 /// Sums over all keys a query sees. Weights are taken relative to the largest exponent, so that the sum is finite

@@ -28,6 +28,19 @@ TEST(Normaliser, SumsOverTimeAndNotOverHeads) {
   }
 }
 
+/// Features of e^-100 are no numbers of f32; the ratio of their sums is.
+TEST(Normaliser, FeaturesOfTheQueryMayVanish) {
+  const Kernel &kernel = compiled("elu", {{"dk", 5}, {"dv", 3}});
+  for (double far : {-80.0, -100.0, -600.0}) {
+    NamedArray q = normal("q", {1, 9, 2, 5}, 1, 1);
+    for (float &x : llvm::MutableArrayRef(q.array.dataAs<float>(), 90)) x += static_cast<float>(far);
+    for (int c = 0; c < 5; ++c) q.array.dataAs<float>()[c] = 0.5f; // one row of the usual size
+    BoundArrays arrays =
+        kernel.arrays(list(std::move(q), normal("k", {1, 9, 2, 5}, 1, 2), normal("v", {1, 9, 2, 3}, 1, 3)));
+    expectReference(kernel, arrays);
+  }
+}
+
 TEST(Normaliser, TravelsWithTheState) {
   const Kernel &kernel = compiled("elu", one); // elu(0) + 1 = 1
   BoundArrays whole = bind(kernel, {1, 4, 1, 1}, {0}, {0}, {1, 2, 3, 4});

@@ -4,8 +4,8 @@
  * It describes its arrays and holds one or more variants (form x chunk x instruction set). A variant's `run` does ONE
  * item: one head of one sequence, over all steps of that sequence. The runtime (or any caller) computes the item's base
  * pointers from the user's strides, and may run items in any order and on any thread: a variant keeps no hidden state,
- * allocates nothing, and writes only to the item's outputs, state_out and scratch. Standalone C99; versioned; no MLIR, LLVM
- * or Halide.
+ * allocates nothing, and writes only to the item's outputs, state_out and scratch. Standalone C99; versioned; no MLIR,
+ * LLVM or Halide.
  *
  * Layout: all strides count ELEMENTS (not bytes); the innermost stride of every array is 1.
  *   token input  [B, T, G, n...]   G divides H; head h reads group h / (H / G)
@@ -99,7 +99,7 @@ typedef struct lintel_kernel {
   uint32_t reserved;
   const lintel_parameter *inputs;
   const lintel_parameter *states;
-  const lintel_parameter *out; /* the outputs */
+  const lintel_parameter *out;    /* the outputs */
   const lintel_variant *variants; /* best first; the runtime takes the first that this processor can run */
 } lintel_kernel;
 

@@ -151,7 +151,8 @@ LINTEL_API const lintel_variant *lintel_select(const lintel_kernel *kernel, cons
 LINTEL_API const lintel_variant *lintel_select_for(const lintel_kernel *kernel, const char *form, int64_t chunk,
                                                    uint64_t features, lintel_error *error);
 
-/* Index of a parameter among kernel->inputs, kernel->states or kernel->out, by its name in the spec; -1 when there is none. */
+/* Index of a parameter among kernel->inputs, kernel->states or kernel->out, by its name in the spec; -1 when there is
+ * none. */
 LINTEL_API int32_t lintel_input_index(const lintel_kernel *kernel, const char *name);
 LINTEL_API int32_t lintel_state_index(const lintel_kernel *kernel, const char *name);
 LINTEL_API int32_t lintel_output_index(const lintel_kernel *kernel, const char *name);

@@ -109,6 +109,7 @@ Lowered lower(llvm::StringRef f, llvm::StringRef out, llvm::StringRef state) {
   LoopsRequest request;
   request.kernel = *module->getOps<KernelOp>().begin();
   request.inputs.assign(request.kernel.getInputs().size(), LINTEL_F32);
+  request.outputs = {LINTEL_F32};
   request.target = llvm::cantFail(resolveTarget("x86-64-v3"));
   request.entry = "k";
   auto lowered = lowerKernelToLoops(request);

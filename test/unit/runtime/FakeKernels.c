@@ -82,7 +82,8 @@ const lintel_kernel fake_total = {
 static void bare(const lintel_item *item) {
   for (int64_t t = 0; t < item->steps; ++t)
     for (int c = 0; c < 3; ++c)
-      ((float *)item->out[0])[t * item->out_step[0] + c] = 2 * ((const float *)item->input[0])[t * item->input_step[0] + c];
+      ((float *)item->out[0])[t * item->out_step[0] + c] =
+          2 * ((const float *)item->input[0])[t * item->input_step[0] + c];
 }
 
 /* "out" doubles, "sum" adds up the features. */
@@ -99,7 +100,7 @@ static const lintel_parameter bothOutputs[] = {{"out", LINTEL_OUT, LINTEL_F32, 1
 static const lintel_variant bothVariants[] = {{"recurrent", "base", "", BASE, 1, 0, both}};
 const lintel_kernel fake_both = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "both", "04", LINTEL_F32, 1, 1, 0, 1, 0, 2, 0, blendInputs, NULL,
-    bothOutputs, bothVariants};
+    bothOutputs,        bothVariants};
 
 static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1, 0, bare}};
 const lintel_kernel fake_bare = {

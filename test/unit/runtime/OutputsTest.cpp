@@ -1,6 +1,6 @@
 // Operators with several outputs.
-#include "test/unit/runtime/Problem.h"
 #include "lintel/state.h"
+#include "test/unit/runtime/Problem.h"
 #include "gtest/gtest.h"
 
 namespace {
