@@ -126,7 +126,8 @@ TEST(Compilation, RefusalsSayWhy) {
   options.dimensions = {{"n", 4}};
   options.form = {"parallel", 0};
   std::string why = messageOf(compileOperator(*file, file->operators().front(), options));
-  EXPECT_PRED2(contains, why, "test.attn:1:11: error: operator 'd' has no parallel form: the output uses a whole state");
+  EXPECT_PRED2(contains, why,
+               "test.attn:1:11: error: operator 'd' has no parallel form: the output uses a whole state");
   options.form = {};
   options.targets = {"native", "aarch64"};
   EXPECT_PRED2(contains, messageOf(compileOperator(*file, file->operators().front(), options)), "one architecture");
