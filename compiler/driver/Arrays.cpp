@@ -255,6 +255,8 @@ private:
     TypeRequest types;
     for (const NamedArray &input : request.inputs)
       types.named.emplace_back(input.name, request.types.of(input.name).value_or(input.array.dtype));
+    for (const ArrayInfo &output : op.others)
+      if (auto type = request.types.of(output.name)) types.named.emplace_back(output.name, *type);
     types.common = request.types.of("out").value_or(inferOutType(op, types.named));
     result.types = bindTypes(op, types);
     auto take = [&](ArrayRef<ArrayInfo> infos, std::vector<NamedArray> &arrays, auto typeOf, auto add) -> Error {

@@ -27,7 +27,7 @@ typedef struct checker {
 /* " of sequence 3" in `text`; "" for -1, an array that is no single sequence's. */
 const char *lintel_internal_of_sequence(int64_t sequence, char *text, size_t size);
 
-/* Visits inputs, initial states, final states, output; NULL states are skipped. Returns the next index, -1 at the end.
+/* Visits inputs, initial states, final states, outputs; NULL states are skipped. Returns the next index, -1 at the end.
  */
 int64_t lintel_internal_next(const checker *c, int64_t at, subject *s);
 
