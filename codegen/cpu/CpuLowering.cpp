@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -41,8 +42,9 @@ void lintel::registerCpuDialects(DialectRegistry &registry) {
 
 void lintel::buildCpuPipeline(OpPassManager &passes) {
   passes.addPass(createCheckEntry());
-  // Stages into the scan, so that their index arithmetic and tiles meet the loop around them.
-  passes.addPass(createInlinerPass());
+  // Stages into the scan, so that their index arithmetic and tiles meet the loop around them. They are simplified
+  // there, and not before too, which the inliner does where it is not told otherwise.
+  passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createLoopInvariantCodeMotionPass());
@@ -70,6 +72,17 @@ void lintel::buildCpuPipeline(OpPassManager &passes) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createBuildEntry());
+}
+
+LogicalResult lintel::runCpuPipeline(ModuleOp module) {
+  PassManager passes(module.getContext());
+#ifdef NDEBUG
+  // After each of some thirty passes over all the code of a kernel it is a third of their time. Once at the end is
+  // kept.
+  passes.enableVerifier(false);
+#endif
+  buildCpuPipeline(passes);
+  return success(succeeded(passes.run(module)) && succeeded(verify(module)));
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>> lintel::translateToLLVM(ModuleOp module, llvm::LLVMContext &context,
@@ -196,9 +209,7 @@ llvm::Error lintel::emitCode(llvm::Module &module, const CpuTarget &target, CpuO
 
 llvm::Error lintel::compileForCpu(ModuleOp module, const CpuTarget &target, CpuOutput output,
                                   llvm::SmallVectorImpl<char> &result) {
-  PassManager passes(module.getContext());
-  buildCpuPipeline(passes);
-  if (failed(passes.run(module))) return llvm::createStringError("lowering to the LLVM dialect failed");
+  if (failed(runCpuPipeline(module))) return llvm::createStringError("lowering to the LLVM dialect failed");
   llvm::LLVMContext context;
   auto translated = translateToLLVM(module, context, target);
   if (!translated) return translated.takeError();

@@ -57,7 +57,7 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
   }
   indices[block.getArgument(0)] = at;
   for (StageOp stage : block.getOps<StageOp>())
-    if (BlockArgument arg = overwrittenBy(stage)) overwrites[stage] = arg;
+    if (Value old = overwrittenBy(stage)) overwrites[stage] = old;
   return writeBlock(
       block,
       [&](ArrayRef<Value> next) -> LogicalResult {
@@ -110,6 +110,8 @@ LogicalResult LoopWriter::run() {
   // All states first: their start is read before anything could be written over it.
   for (Value state : kernel.getBody().front().getArguments().drop_front(inputs.size()))
     if (failed(bufferOf(state))) return failure();
+  for (StageOp stage : kernel.getBody().front().getOps<StageOp>())
+    if (Value old = overwrittenBy(stage)) overwrites[stage] = old;
   auto end = [&](ArrayRef<Value> last) -> LogicalResult {
     for (auto [s, v] : llvm::enumerate(last)) {
       auto from = bufferOf(v);

@@ -74,7 +74,7 @@ private:
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, mlir::Value> indices;
   llvm::DenseMap<mlir::Operation *, Buffer> emitTargets;     ///< stage -> where its rows go
-  llvm::DenseMap<mlir::Operation *, mlir::Value> overwrites; ///< stage -> carried argument whose memory it takes
+  llvm::DenseMap<mlir::Operation *, mlir::Value> overwrites; ///< stage -> whose memory it takes
   ScratchPlan plan;
   /// Where the region that groups share begins; known at the end.
   llvm::SmallVector<mlir::arith::ConstantIndexOp> sharedBegins;

@@ -11,9 +11,9 @@ bool lintel::isUsedOutside(StageOp stage) {
   });
 }
 
-bool lintel::canOverwrite(StageOp stage, BlockArgument arg) {
-  if (stage.getType() != arg.getType() || stage.isSerial()) return false;
-  for (OpOperand &use : arg.getUses()) {
+bool lintel::canOverwrite(StageOp stage, Value old) {
+  if (stage.getType() != old.getType() || stage.isSerial()) return false;
+  for (OpOperand &use : old.getUses()) {
     Operation *user = use.getOwner();
     Operation *top = stage->getBlock()->findAncestorOpInBlock(*user);
     if (!top) return false;
@@ -29,9 +29,21 @@ bool lintel::canOverwrite(StageOp stage, BlockArgument arg) {
   return true;
 }
 
-BlockArgument lintel::overwrittenBy(StageOp stage) {
+static bool reads(StageOp stage, Value v) {
+  return llvm::any_of(v.getUsers(), [&](Operation *user) { return user->getParentOp() == stage; });
+}
+
+Value lintel::overwrittenBy(StageOp stage) {
   Block *block = stage->getBlock();
-  if (!isa<ScanOp, PairsOp>(block->getParentOp())) return {};
+  if (!isa<ScanOp, PairsOp>(block->getParentOp())) {
+    for (Operation &op : *block) {
+      if (&op == stage) break;
+      if (!isa<ScanOp, PairsOp>(op)) continue;
+      for (Value old : op.getResults())
+        if (reads(stage, old) && canOverwrite(stage, old)) return old;
+    }
+    return {};
+  }
   for (auto [k, v] : llvm::enumerate(block->getTerminator()->getOperands())) {
     BlockArgument arg = block->getArgument(k + 1); // behind the loop's index
     if (v == stage.getResult() && canOverwrite(stage, arg)) return arg;
@@ -40,6 +52,6 @@ BlockArgument lintel::overwrittenBy(StageOp stage) {
 }
 
 bool lintel::isInPlace(StageOp stage) {
-  BlockArgument arg = overwrittenBy(stage);
-  return arg && llvm::any_of(arg.getUsers(), [&](Operation *user) { return user->getParentOp() == stage; });
+  Value old = overwrittenBy(stage);
+  return old && reads(stage, old);
 }

@@ -9,13 +9,13 @@ namespace lintel {
 /// Whether anything outside its group uses the stage's result, so that it needs memory.
 bool isUsedOutside(StageOp stage);
 
-/// Whether `stage`, whose result is the next value of the carried block argument `arg`, may write over it: every other
-/// reader runs in an earlier group, and the stage itself reads each element before it writes it, outside of any
-/// reduction.
-bool canOverwrite(StageOp stage, mlir::BlockArgument arg);
+/// Whether `stage` may write over `old`: every other reader runs in an earlier group, and the stage itself reads each
+/// element before it writes it, outside of any reduction.
+bool canOverwrite(StageOp stage, mlir::Value old);
 
-/// The carried argument of the loop around `stage` whose memory the stage's result takes; null where it takes none.
-mlir::BlockArgument overwrittenBy(StageOp stage);
+/// The value whose memory the stage's result takes: in a loop the carried argument that the result is the next value
+/// of, behind the loops a loop's result that the stage is the last to read. Null where it takes none.
+mlir::Value overwrittenBy(StageOp stage);
 
 /// Whether the stage overwrites what it reads itself: its tiles must then divide its axes, since the overlap of a last
 /// tile would be added twice.

@@ -65,11 +65,44 @@ struct Pass : lintel::impl::FuseStagesBase<Pass> {
         if (last) groupOf[&op] = next + 1;
       }
     }
+    if (!isa<KernelOp>(loop)) order(block, next + 1, groupOf);
     for (auto [op, g] : groupOf) cast<StageOp>(op).setGroup(g);
-    // Groups are runs in the block: the last group's stages move behind all others.
+    // Groups are runs in the block: the last groups' stages move behind all others.
     SmallVector<StageOp> stages(block.getOps<StageOp>());
+    llvm::stable_sort(stages, [&](StageOp a, StageOp b) { return groupOf[a] < groupOf[b]; });
     for (StageOp stage : stages)
-      if (groupOf[stage] == next + 1) stage->moveBefore(block.getTerminator());
+      if (groupOf[stage] > next) stage->moveBefore(block.getTerminator());
+  }
+
+  /// A matrix of the last group that others of it read (states that feed each other) goes into a group behind theirs,
+  /// so that it is overwritten in place, too. Where two read each other nothing helps: one of them needs a copy.
+  static void order(Block &block, int64_t last, DenseMap<Operation *, int64_t> &groupOf) {
+    SmallVector<StageOp> stages;
+    for (StageOp stage : block.getOps<StageOp>())
+      if (groupOf[stage] == last) stages.push_back(stage);
+    SmallVector<std::pair<StageOp, StageOp>> after, notBefore; // the second and the first
+    for (StageOp reader : stages)
+      for (Value v : captures(reader)) {
+        if (auto made = v.getDefiningOp<StageOp>(); made && llvm::is_contained(stages, made))
+          notBefore.emplace_back(made, reader);
+        auto arg = dyn_cast<BlockArgument>(v);
+        if (!arg || arg.getOwner() != &block || arg.getArgNumber() == 0) continue;
+        auto next = block.getTerminator()->getOperand(arg.getArgNumber() - 1).getDefiningOp<StageOp>();
+        if (next && next != reader && next.getType().getRank() > 1 && llvm::is_contained(stages, next))
+          after.emplace_back(reader, next);
+      }
+    auto groups = groupOf;
+    for (bool changed = !after.empty(); changed;) {
+      changed = false;
+      auto raise = [&](StageOp stage, int64_t to) {
+        if (groups[stage] < to) groups[stage] = to, changed = true;
+      };
+      for (auto [first, second] : after) raise(second, groups[first] + 1);
+      for (auto [first, second] : notBefore) raise(second, groups[first]);
+      for (StageOp stage : stages)
+        if (groups[stage] > last + static_cast<int64_t>(stages.size())) return; // in a circle
+    }
+    groupOf = std::move(groups);
   }
 };
 

@@ -133,7 +133,8 @@ def FuseStages : Pass<"attn-fuse-stages", "::mlir::ModuleOp"> {
   let summary = "group the stages of a loop body that are built together";
   let description = [{
     Before: `attn.kernel`. After: each stage has a `group`; a group becomes one Halide pipeline. Stages whose result is the next iteration's carried value, and
-    what only they use, form the last group, so that a state is overwritten after all its readers.
+    what only they use, form the last group, so that a state is overwritten after all its readers; where such stages read other states than their own, these
+    follow in groups of their own.
   }];
   let dependentDialects = ["::lintel::AttnDialect"];
 }

@@ -39,6 +39,8 @@ for tool in ("lintel", "lintel-opt", "lintel-lsp"):
 config.available_features.add({"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine()))
 if config.sanitize:
     config.available_features.add("sanitize")
+elif config.build_type == "Release":
+    config.available_features.add("release")
 try:
     with open("/proc/cpuinfo") as info:
         flags = set(next((line for line in info if line.startswith("flags")), "").split())

@@ -127,7 +127,8 @@ TEST(Decay, MinusInfinityClearsTheState) {
       EXPECT_TRUE(near(runChannels(channels, variant, gates), both, 1e-6))
           << text(variant) << " reset at " << resets[0];
   }
-  EXPECT_TRUE(near(kernel.run(ones(kernel, {0, 0, -infinity, 0}), kernel.variants()[0]).out, {1, 2, 1, 2}, 0));
+  for (const FormRequest &variant : kernel.variants())
+    EXPECT_TRUE(near(kernel.run(ones(kernel, {0, 0, -infinity, 0}), variant).out, {1, 2, 1, 2}, 0)) << text(variant);
 }
 
 TEST(Decay, ResetsAmongRandomGates) {
@@ -149,8 +150,7 @@ TEST(Decay, AFactorOfOneIsNoDecay) {
   };
   for (Pair pair : {Pair{"gated_delta", "delta", "g"}, Pair{"scalar_gate", "identity", "g"}}) {
     bool delta = pair.plain == std::string("delta");
-    std::vector<FormRequest> variants = {form("recurrent")};
-    if (!delta) variants.push_back(form("chunkwise", 16));
+    std::vector<FormRequest> variants = {form("recurrent"), form("chunkwise", 16)};
     const Kernel &gated = compiled(pair.gated, dimensions, LINTEL_F32, variants);
     const Kernel &plain = compiled(pair.plain, dimensions, LINTEL_F32, variants);
     for (int64_t steps : {7, 50, 100, 500}) {

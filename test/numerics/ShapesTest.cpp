@@ -125,8 +125,9 @@ TEST(Shapes, MoreHeadsAndSequencesThan16Bits) {
     llvm::SmallVector<int64_t> shape = {heads ? 1 : many, 1, heads ? many : 1, 1};
     BoundArrays arrays =
         kernel.arrays(list(filled("q", shape, {1}), filled("k", shape, {3}), filled("v", shape, values)));
-    for (int threads : {1, 2})
-      EXPECT_TRUE(near(kernel.run(arrays, kernel.variants()[0], threads).out, want, 0)) << heads << threads;
+    for (const FormRequest &variant : kernel.variants())
+      for (int threads : {1, 2})
+        EXPECT_TRUE(near(kernel.run(arrays, variant, threads).out, want, 0)) << text(variant) << heads << threads;
   }
 }
 

@@ -43,3 +43,61 @@ attn.kernel @k form "recurrent" chunk 1 inputs [#attn.param<token "x">] states [
   }
   attn.yield %last : !attn.tensor<>
 }
+
+// What another state's update reads is overwritten behind it, in a group of its own.
+// CHECK-LABEL: attn.kernel @feeds
+// CHECK: attn.stage "a" axes ["c", "e"] group 1 : <2, 3>
+// CHECK: attn.stage "b" axes ["c", "e"] group 2 : <2, 3>
+// CHECK: attn.yield %a{{.*}}, %b
+attn.kernel @feeds form "recurrent" chunk 1 inputs [#attn.param<token "x">] states ["a", "b"] out !attn.tensor<> {
+^bb0(%x: !attn.sequence<>, %a: !attn.tensor<2, 3>, %b: !attn.tensor<2, 3>):
+  %last:2 = attn.scan whole chunk 1 carry %a, %b : !attn.tensor<2, 3>, !attn.tensor<2, 3> -> !attn.tensor<2, 3>, !attn.tensor<2, 3> {
+  ^bb0(%t: index, %a0: !attn.tensor<2, 3>, %b0: !attn.tensor<2, 3>):
+    %r = attn.rows %x[%t] : !attn.sequence<> -> !attn.tensor<1>
+    attn.emit %r[%t] : !attn.tensor<1>
+    %b1 = attn.stage "b" axes ["c", "e"] : !attn.tensor<2, 3> {
+    ^bb0(%c: index, %e: index):
+      %p = attn.at %b0[%c, %e] : !attn.tensor<2, 3>
+      %s = attn.binary add %p, %p : !attn.tensor<>, !attn.tensor<>
+      attn.yield %s : !attn.tensor<>
+    }
+    %a1 = attn.stage "a" axes ["c", "e"] : !attn.tensor<2, 3> {
+    ^bb0(%c: index, %e: index):
+      %p = attn.at %a0[%c, %e] : !attn.tensor<2, 3>
+      %q = attn.at %b0[%c, %e] : !attn.tensor<2, 3>
+      %s = attn.binary add %p, %q : !attn.tensor<>, !attn.tensor<>
+      attn.yield %s : !attn.tensor<>
+    }
+    attn.yield %a1, %b1 : !attn.tensor<2, 3>, !attn.tensor<2, 3>
+  }
+  attn.yield %last#0, %last#1 : !attn.tensor<2, 3>, !attn.tensor<2, 3>
+}
+
+// Two that read each other: one of them needs a copy in any order.
+// CHECK-LABEL: attn.kernel @circle
+// CHECK: attn.stage "a" axes ["c", "e"] group 1 : <2, 3>
+// CHECK: attn.stage "b" axes ["c", "e"] group 1 : <2, 3>
+attn.kernel @circle form "recurrent" chunk 1 inputs [#attn.param<token "x">] states ["a", "b"] out !attn.tensor<> {
+^bb0(%x: !attn.sequence<>, %a: !attn.tensor<2, 3>, %b: !attn.tensor<2, 3>):
+  %last:2 = attn.scan whole chunk 1 carry %a, %b : !attn.tensor<2, 3>, !attn.tensor<2, 3> -> !attn.tensor<2, 3>, !attn.tensor<2, 3> {
+  ^bb0(%t: index, %a0: !attn.tensor<2, 3>, %b0: !attn.tensor<2, 3>):
+    %r = attn.rows %x[%t] : !attn.sequence<> -> !attn.tensor<1>
+    attn.emit %r[%t] : !attn.tensor<1>
+    %a1 = attn.stage "a" axes ["c", "e"] : !attn.tensor<2, 3> {
+    ^bb0(%c: index, %e: index):
+      %p = attn.at %a0[%c, %e] : !attn.tensor<2, 3>
+      %q = attn.at %b0[%c, %e] : !attn.tensor<2, 3>
+      %s = attn.binary add %p, %q : !attn.tensor<>, !attn.tensor<>
+      attn.yield %s : !attn.tensor<>
+    }
+    %b1 = attn.stage "b" axes ["c", "e"] : !attn.tensor<2, 3> {
+    ^bb0(%c: index, %e: index):
+      %p = attn.at %a0[%c, %e] : !attn.tensor<2, 3>
+      %q = attn.at %b0[%c, %e] : !attn.tensor<2, 3>
+      %s = attn.binary sub %p, %q : !attn.tensor<>, !attn.tensor<>
+      attn.yield %s : !attn.tensor<>
+    }
+    attn.yield %a1, %b1 : !attn.tensor<2, 3>, !attn.tensor<2, 3>
+  }
+  attn.yield %last#0, %last#1 : !attn.tensor<2, 3>, !attn.tensor<2, 3>
+}
