@@ -1,4 +1,5 @@
 #include "compiler/analysis/InputUse.h"
+#include "compiler/analysis/RangeAnalysis.h"
 #include "compiler/analysis/TransitionAnalysis.h"
 
 using namespace mlir;
@@ -89,4 +90,51 @@ SmallVector<InputUse> lintel::inputUses(SpecOp spec) {
   }
   copy->erase();
   return uses;
+}
+
+SmallVector<InputTraits> lintel::inputTraits(SpecOp spec) {
+  SmallVector<InputTraits> result;
+  SmallVector<InputUse> uses = inputUses(spec);
+  RangeAnalysis ranges;
+  for (unsigned i = 0; i < uses.size(); ++i) {
+    InputTraits traits;
+    SmallVector<Value> work{spec.getBody().getArgument(i)};
+    DenseSet<Value> seen;
+    while (!work.empty()) {
+      Value v = work.pop_back_val();
+      if (!seen.insert(v).second) continue;
+      for (Operation *user : v.getUsers()) {
+        if (auto b = dyn_cast<BinaryOp>(user)) {
+          Value other = b.getA() == v ? b.getB() : b.getA();
+          bool isNumber = other.getDefiningOp<ConstantOp>() || other.getDefiningOp<DimOp>();
+          if (b.getKind() == BinaryKind::Add || b.getKind() == BinaryKind::Sub ||
+              (b.getKind() == BinaryKind::Mul && isNumber) ||
+              (b.getKind() == BinaryKind::Div && isNumber && b.getA() == v))
+            work.push_back(b);
+        }
+        if (isa<BroadcastOp>(user)) work.push_back(user->getResult(0));
+        auto u = dyn_cast<UnaryOp>(user);
+        if (!u) continue;
+        switch (u.getKind()) {
+        case UnaryKind::Neg:
+          work.push_back(u);
+          break;
+        case UnaryKind::Exp:
+          traits.exponent |= ranges.of(u.getX()).high == INFINITY;
+          break;
+        case UnaryKind::Sigmoid:
+        case UnaryKind::Tanh:
+        case UnaryKind::Softplus:
+          traits.squashed = true;
+          break;
+        default:
+          break;
+        }
+      }
+    }
+    bool isDecay = uses[i] != InputUse::Plain && uses[i] != InputUse::Gate;
+    if (isDecay) traits.exponent = false;
+    result.push_back(traits);
+  }
+  return result;
 }

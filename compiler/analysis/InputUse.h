@@ -23,5 +23,14 @@ llvm::StringRef toString(InputUse use);
 /// One for each input.
 llvm::SmallVector<InputUse> inputUses(SpecOp spec);
 
+/// Where a step is at its limits: what hard inputs are made for. Followed through sums, signs and products with what is
+/// no input.
+struct InputTraits {
+  bool exponent = false; ///< of an exponential that nothing bounds, and that is no decay
+  bool squashed = false; ///< by sigmoid, tanh or the like, which are 0 or 1 from some size on
+};
+/// One for each input.
+llvm::SmallVector<InputTraits> inputTraits(SpecOp spec);
+
 } // namespace lintel
 #endif

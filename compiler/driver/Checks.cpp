@@ -1,28 +1,19 @@
 #include "compiler/driver/Checks.h"
 #include "codegen/emit/KernelDescription.h"
-#include "compiler/driver/Execution.h"
+#include "compiler/driver/CheckRuns.h"
 #include "compiler/driver/Reference.h"
-#include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace llvm;
 using namespace lintel;
 
 namespace {
 
-constexpr size_t maxFailures = 3;
 /// Sizes for dimensions in the order of the text: even and odd, small, no two equal.
 constexpr int64_t evenSizes[] = {16, 24, 20, 12, 28, 8}, oddSizes[] = {7, 5, 9, 3, 11, 13};
 
-struct Case {
-  std::string name;
-  RandomRequest shape;
-};
-
-struct PreparedCase {
-  std::string name;
-  BoundArrays arrays;
-  Reference reference;
-};
+/// Kernels that are compiled while a failure is made small, and how many failures are.
+constexpr unsigned shrinkPatience = 40, mostShrunk = 2;
 
 std::string dimensionText(const Dimensions &dimensions) {
   std::string text;
@@ -30,29 +21,16 @@ std::string dimensionText(const Dimensions &dimensions) {
   return text;
 }
 
-/// The runs of one kernel add up to a row.
-class RowRecorder {
-public:
-  explicit RowRecorder(CheckRow &row) : row(row) {}
+/// An operator at some sizes and types.
+struct Site {
+  mlir::OwningOpRef<mlir::ModuleOp> forms;
+  SpecOp spec;
+  Dimensions dimensions;
+  ElementTypes types;
+  CheckSubject subject;
+  bool roundsStates = false;
 
-  void add(const std::string &name, const Difference &difference) {
-    ++row.cases;
-    if (!difference.ok) fail(name + ": " + difference.failure);
-    bool worse = difference.ok == row.worst.ok ? difference.used() >= row.worst.used() : !difference.ok;
-    if (!worse) return;
-    row.worst = difference;
-    row.worstCase = name;
-  }
-  void addSame(const std::string &name, const OperatorInfo &op, const RunResult &want, const RunResult &got) {
-    if (auto text = firstOtherBits(op, want, got)) fail(name + ": " + *text);
-  }
-  void fail(const std::string &text) {
-    row.worst.ok = false;
-    if (row.failures.size() < maxFailures) row.failures.push_back(text);
-  }
-
-private:
-  CheckRow &row;
+  mlir::ModuleOp module() const { return forms.get(); }
 };
 
 class Checker {
@@ -63,49 +41,49 @@ public:
 
   Expected<CheckReport> run() {
     if (options.arrays) {
-      auto forms = deriveForms(file, op, options.arrays->dimensions);
-      if (!forms) return forms.takeError();
-      if (Error e = checkAt(**forms, options.arrays->dimensions, options.arrays->types, Depth::Full))
-        return std::move(e);
+      auto site = open(options.arrays->dimensions, options.arrays->types);
+      if (!site) return site.takeError();
+      if (Error e = checkGiven(*site)) return std::move(e);
       return std::move(report);
     }
     struct Plan {
       ElementTypes types;
       ArrayRef<int64_t> sizes;
-      Depth depth;
+      CheckDepth depth;
     };
+    using Depth = CheckDepth;
     std::vector<Plan> plans = {{LINTEL_F32, evenSizes, Depth::Full},  {LINTEL_F32, oddSizes, Depth::Full},
                                {LINTEL_F64, oddSizes, Depth::Some},   {LINTEL_F16, evenSizes, Depth::Some},
                                {LINTEL_BF16, oddSizes, Depth::Some},  {halfActivations(), evenSizes, Depth::Least},
                                {everyOther(), oddSizes, Depth::Least}};
+    if (options.quick) plans = {{LINTEL_F32, oddSizes, Depth::Some}, {LINTEL_BF16, evenSizes, Depth::Least}};
     if (!options.types.empty()) {
       if (Error e = checkTypes(&op, options.types)) return std::move(e);
       ElementTypes types = bindTypes(op, options.types);
-      plans = {{types, evenSizes, Depth::Full}, {types, oddSizes, Depth::Full}};
+      plans = {{types, evenSizes, Depth::Full}, {types, oddSizes, options.quick ? Depth::Some : Depth::Full}};
+      if (options.quick) plans.erase(plans.begin());
     }
+    if (options.only) plans.resize(1);
     bool fixed = llvm::all_of(op.dimensions, [&](const std::string &name) { return given(name) > 0; });
-    std::string done;
     for (const Plan &plan : plans) {
-      if (fixed && plan.sizes.data() == oddSizes && plan.depth == Depth::Full) continue; // the same again
+      if (fixed && plan.sizes.data() == oddSizes && plan.depth == Depth::Full && plans.size() > 1)
+        continue; // the same again
       Dimensions dimensions = choose(plan.sizes);
-      auto forms = deriveForms(file, op, dimensions);
-      if (!forms) {
+      auto site = open(dimensions, plan.types);
+      if (!site) {
         // Such as an index past these sizes; larger ones may do.
-        std::string why = toString(forms.takeError());
+        std::string why = toString(site.takeError());
         dimensions = choose({32, 32, 32, 32, 32, 32});
-        forms = deriveForms(file, op, dimensions);
-        if (!forms) return forms.takeError();
+        site = open(dimensions, plan.types);
+        if (!site) return site.takeError();
         report.notes.push_back("checked at " + dimensionText(dimensions) + ", as smaller sizes do not fit: " + why);
       }
-      if (Error e = checkAt(**forms, dimensions, plan.types, plan.depth)) return std::move(e);
+      if (Error e = checkAt(*site, plan.depth)) return std::move(e);
     }
     return std::move(report);
   }
 
 private:
-  /// How much is tried at some sizes and types.
-  enum class Depth { Least, Some, Full };
-
   /// As models have them: vectors of tokens in bf16, gates and all else, and the output, in f32.
   ElementTypes halfActivations() const {
     TypeRequest request{LINTEL_BF16, {{"out", LINTEL_F32}}};
@@ -136,229 +114,183 @@ private:
     return result;
   }
 
-  std::vector<Case> cases(const Dimensions &dimensions, const ElementTypes &types, ArrayRef<InputUse> uses,
-                          Depth depth) const {
-    std::vector<Case> result;
-    RandomRequest base;
-    base.dimensions = dimensions, base.types = types;
-    auto add = [&](std::string name, int64_t batch, int64_t steps, int64_t heads, Hardness hardness = Hardness::Usual,
-                   bool initial = false, int64_t groups = 0) -> Case & {
-      RandomRequest shape = base;
-      shape.batch = batch, shape.steps = steps, shape.heads = heads, shape.groups = groups;
-      shape.hardness = hardness, shape.initial = initial && op.splits();
-      shape.seed = options.seed * 1000 + result.size();
-      name = formatv("{0} B={1} T={2} H={3}", name, batch, steps, heads).str();
-      if (groups) name += "/" + std::to_string(groups);
-      if (shape.initial) name += " initial";
-      result.push_back({name, shape});
-      return result.back();
-    };
-    add("usual", 2, 67, 2);
-    if (depth == Depth::Least) return result;
-    if (depth == Depth::Full) {
-      for (int64_t steps : {0, 1, 3, 5, 15, 17, 63, 65, 131})
-        add("usual", 1, steps, 1, Hardness::Usual, steps % 4 == 1);
-      add("usual", 0, 5, 2);
-      add("large", 1, 37, 2, Hardness::Large);
-      add("zeros", 1, 37, 2, Hardness::Zeros, true);
+  Expected<Site> open(const Dimensions &dimensions, const ElementTypes &types) const {
+    auto forms = deriveForms(file, op, dimensions);
+    if (!forms) return forms.takeError();
+    Site site{std::move(*forms), {}, dimensions, types, {op, {}, {}}};
+    for (mlir::Operation &form : *site.module().getBody()) {
+      if (auto spec = mlir::dyn_cast<SpecOp>(form)) site.spec = spec;
+      if (auto recurrent = mlir::dyn_cast<RecurrentOp>(form))
+        site.subject.hasExponents = !recurrent.getScales().empty();
     }
-    bool decays = llvm::any_of(uses, [](InputUse use) { return use != InputUse::Plain && use != InputUse::Gate; });
-    if (decays)
-      for (Hardness hardness : {Hardness::StrongDecay, Hardness::WeakDecay, Hardness::Resets})
-        add(toString(hardness).str(), 1, 37, 3, hardness, true);
-    add("grouped heads", 2, 19, 4, Hardness::Usual, true, 2);
-    Case &packed = add("packed 0,3,0,17,1", 1, 21, 2, Hardness::Usual, true);
-    packed.shape.lengths = std::vector<int64_t>{0, 3, 0, 17, 1};
-    return result;
+    site.subject.uses = inputUses(site.spec);
+    site.subject.traits = inputTraits(site.spec);
+    auto precision = site.spec->getAttrOfType<mlir::StringAttr>("precision");
+    site.roundsStates = op.splits() && types.state(op) != LINTEL_F64 && precision && precision.getValue() == "f64";
+    return std::move(site);
   }
 
-  Expected<PreparedCase> prepare(mlir::Operation *spec, const Case &from, ArrayRef<InputUse> uses) {
-    auto arrays = randomArrays(op, uses, from.shape);
-    if (!arrays) return arrays.takeError();
-    auto reference = makeReference(spec, op, *arrays);
-    if (!reference) return reference.takeError();
-    return PreparedCase{from.name, std::move(*arrays), std::move(*reference)};
-  }
-
-  Error checkAt(mlir::ModuleOp forms, const Dimensions &dimensions, const ElementTypes &types, Depth depth) {
-    mlir::Operation *spec = nullptr;
-    std::vector<FormRequest> requests;
-    for (mlir::Operation &form : *forms.getBody()) {
-      if (auto s = mlir::dyn_cast<SpecOp>(form)) spec = s;
-      StringRef name = formName(&form);
+  /// The kernels to check there.
+  Expected<std::vector<FormRequest>> requests(const Site &site, CheckDepth depth) const {
+    std::vector<FormRequest> result;
+    for (mlir::Operation &form : *site.module().getBody()) {
+      std::string name = formName(&form).str();
       if (name.empty() || name == "step" || (!options.form.empty() && name != options.form)) continue;
-      if (name == "recurrent") requests.push_back({name.str(), 0});
+      if (name == "recurrent") result.push_back({name, 0});
+      else if (options.chunk) result.push_back({name, options.chunk});
       // 7 divides none of the lengths but 63.
       else
         for (int64_t chunk : {7, 16, 1, 4, 64})
-          if (depth == Depth::Full || chunk == 7 || (chunk == 16 && depth == Depth::Some))
-            requests.push_back({name.str(), chunk});
+          if (depth == CheckDepth::Full || chunk == 7 || (chunk == 16 && depth == CheckDepth::Some))
+            result.push_back({name, chunk});
     }
-    if (requests.empty())
-      return createStringError("operator '%s' has no %s form", op.name.c_str(), options.form.c_str());
-    auto precision = spec->getAttrOfType<mlir::StringAttr>("precision");
-    roundsStates = op.splits() && types.state(op) != LINTEL_F64 && precision && precision.getValue() == "f64";
-    const char *const rounded = "states are carried in f64 and handed over in f32: a split sequence is compared within "
-                                "the bound and not bit by bit";
-    if (roundsStates && !is_contained(report.notes, rounded)) report.notes.push_back(rounded);
-    SmallVector<InputUse> uses = inputUses(mlir::cast<SpecOp>(spec));
-    where = types.text() + (dimensions.empty() ? "" : " ") + dimensionText(dimensions);
-    phase("interpreting");
-    std::vector<PreparedCase> prepared;
-    if (options.arrays) {
-      report.warnings = decayWarnings(op, uses, *options.arrays);
-      auto arrays = cutArrays(op, *options.arrays, 0, options.arrays->steps, {});
-      if (!arrays) return arrays.takeError();
-      arrays->lengths = options.arrays->lengths;
-      // The spec's own sums may be beyond a double.
-      auto reference = makeReference(interpretedForm(forms), op, *arrays);
-      if (!reference) return reference.takeError();
-      prepared.push_back({"given arrays", std::move(*arrays), std::move(*reference)});
-      return checkVariants(requests, dimensions, types, prepared, nullptr);
-    }
-    std::vector<Case> all = cases(dimensions, types, uses, depth);
-    for (const Case &from : all) {
-      auto one = prepare(spec, from, uses);
-      if (!one) return one.takeError();
-      prepared.push_back(std::move(*one));
-      count(prepared.size(), all.size(), "cases");
-    }
-    std::optional<PreparedCase> split;
-    if (op.splits() && depth != Depth::Least) {
-      RandomRequest shape;
-      shape.steps = depth == Depth::Full ? 34 : 18, shape.heads = 2, shape.dimensions = dimensions, shape.types = types;
-      shape.initial = true, shape.seed = options.seed;
-      auto one = prepare(spec, {"split", shape}, uses);
-      if (!one) return one.takeError();
-      split = std::move(*one);
-    }
-    return checkVariants(requests, dimensions, types, prepared, split ? &*split : nullptr);
+    if (result.empty()) return createStringError("operator '%s' has no %s form", op.name.c_str(), options.form.c_str());
+    return std::move(result);
   }
 
-  Error checkVariants(ArrayRef<FormRequest> requests, const Dimensions &dimensions, const ElementTypes &types,
-                      ArrayRef<PreparedCase> prepared, const PreparedCase *split) {
-    CompileOptions compile;
-    compile.dimensions = dimensions, compile.types = types, compile.targets = {options.target};
-    compile.cache = options.cache;
+  Expected<PreparedCase> prepare(const Site &site, CheckCase one) const {
+    one.arrays.dimensions = site.dimensions, one.arrays.types = site.types;
+    one.arrays.traits.assign(site.subject.traits.begin(), site.subject.traits.end());
+    auto arrays = randomArrays(op, site.subject.uses, one.arrays);
+    if (!arrays) return arrays.takeError();
+    // The spec's own sums may be beyond a double.
+    bool far = one.arrays.hardness == Hardness::Exponents || one.arrays.hardness == Hardness::Huge;
+    auto reference = makeReference(far ? interpretedForm(site.module()) : site.spec, op, *arrays);
+    if (!reference) return reference.takeError();
+    std::string name = one.text();
+    return PreparedCase{std::move(one), std::move(name), std::move(*arrays), std::move(*reference)};
+  }
+
+  Error checkGiven(const Site &site) {
+    report.warnings = decayWarnings(op, site.subject.uses, *options.arrays);
+    auto kernels = requests(site, CheckDepth::Full);
+    if (!kernels) return kernels.takeError();
+    noteRounding(site);
+    auto arrays = cutArrays(op, *options.arrays, 0, options.arrays->steps, {});
+    if (!arrays) return arrays.takeError();
+    arrays->lengths = options.arrays->lengths;
+    auto reference = makeReference(interpretedForm(site.module()), op, *arrays);
+    if (!reference) return reference.takeError();
+    std::vector<PreparedCase> prepared;
+    prepared.push_back({{}, "given arrays", std::move(*arrays), std::move(*reference)});
+    checkKernels(site, *kernels, prepared);
+    return Error::success();
+  }
+
+  Error checkAt(const Site &site, CheckDepth depth) {
+    auto kernels = requests(site, depth);
+    if (!kernels) return kernels.takeError();
+    noteRounding(site);
+    where = site.types.text() + (site.dimensions.empty() ? "" : " ") + dimensionText(site.dimensions);
+    phase("interpreting");
+    RandomRequest base;
+    base.seed = options.seed;
+    std::vector<CheckCase> all;
+    if (options.only) all.push_back(*options.only);
+    else all = checkCases(site.subject, base, depth);
+    std::vector<PreparedCase> prepared;
+    for (CheckCase &one : all) {
+      auto made = prepare(site, std::move(one));
+      if (!made) return made.takeError();
+      prepared.push_back(std::move(*made));
+      count(prepared.size(), all.size(), "cases");
+    }
+    checkKernels(site, *kernels, prepared);
+    return Error::success();
+  }
+
+  void noteRounding(const Site &site) {
+    const char *const rounded = "states are carried in f64 and handed over in f32: a split sequence is compared within "
+                                "the bound and not bit by bit";
+    if (site.roundsStates && !is_contained(report.notes, rounded)) report.notes.push_back(rounded);
+  }
+
+  void checkKernels(const Site &site, ArrayRef<FormRequest> requests, ArrayRef<PreparedCase> prepared) {
     // Where the row of this kernel is not asked for, or failed, others are checked without their single steps.
     std::unique_ptr<JitKernel> stepper;
-    if (split) {
-      compile.variants = {{"recurrent", 0}};
+    if (any_of(prepared, [](const PreparedCase &one) { return one.one.splits; })) {
       phase("compiling the recurrent form");
-      if (auto kernel = load(compile)) stepper = std::move(*kernel);
+      if (auto kernel = load(site, {"recurrent", 0})) stepper = std::move(*kernel);
       else consumeError(kernel.takeError());
     }
     for (const FormRequest &request : requests) {
       CheckRow row;
-      row.dtype = types.common, row.form = request.form, row.chunk = std::max<int64_t>(request.chunk, 1);
-      row.dimensions = dimensionText(dimensions);
-      for (const auto &[array, type] : types.named) row.dimensions += " " + array + "=" + dtypeName(type);
-      compile.variants = {request};
-      RowRecorder record(row);
+      row.dtype = site.types.common, row.form = request.form, row.chunk = std::max<int64_t>(request.chunk, 1);
+      row.dimensions = dimensionText(site.dimensions);
+      for (const auto &[array, type] : site.types.named) row.dimensions += " " + array + "=" + dtypeName(type);
+      CheckRuns runs(op, row, site.roundsStates);
       std::string name = request.chunk ? request.form + " " + std::to_string(request.chunk) : request.form;
       phase("compiling " + name);
-      auto kernel = load(compile);
+      auto kernel = load(site, request);
       if (kernel) {
         phase("running " + name);
-        checkCases((*kernel)->kernel(), prepared, record);
-        if (split) checkSplits((*kernel)->kernel(), stepper ? stepper->kernel() : nullptr, *split, row, record);
+        for (const PreparedCase &one : prepared) {
+          runs.run((*kernel)->kernel(), stepper ? stepper->kernel() : nullptr, one);
+          count(static_cast<size_t>(&one - prepared.data()) + 1, prepared.size(), "cases");
+        }
       } else {
-        record.fail(toString(kernel.takeError()));
+        runs.fail(toString(kernel.takeError()));
+      }
+      if (!row.failures.empty() && !options.arrays && shrunk++ < mostShrunk) {
+        phase("making the failure of " + name + " small");
+        const PreparedCase *failing = runs.firstFailing() ? runs.firstFailing() : &prepared.front();
+        repeat(row, {failing->one, request.form, request.chunk});
       }
       onRow(row);
       report.rows.push_back(std::move(row));
     }
-    return Error::success();
   }
 
-  Expected<std::unique_ptr<JitKernel>> load(const CompileOptions &compile) {
+  /// What fails there: the first failure's text, or nothing.
+  std::string failureAt(const CheckSite &at) const {
+    const RandomRequest &arrays = at.one.arrays;
+    auto site = open(arrays.dimensions, arrays.types);
+    // Sizes that do not fit the operator, for example an index beyond one, are no failure.
+    if (!site) return consumeError(site.takeError()), "";
+    auto one = prepare(*site, at.one);
+    if (!one) return consumeError(one.takeError()), "";
+    CheckRow row;
+    row.form = at.form, row.chunk = std::max<int64_t>(at.chunk, 1);
+    CheckRuns runs(op, row, site->roundsStates);
+    auto kernel = load(*site, {at.form, at.chunk});
+    if (!kernel) return toString(kernel.takeError());
+    std::unique_ptr<JitKernel> stepper;
+    if (at.one.splits) {
+      if (auto steps = load(*site, {"recurrent", 0})) stepper = std::move(*steps);
+      else consumeError(steps.takeError());
+    }
+    runs.run((*kernel)->kernel(), stepper ? stepper->kernel() : nullptr, *one);
+    return row.failures.empty() ? "" : row.failures.front();
+  }
+
+  void repeat(CheckRow &row, const CheckSite &from) {
+    // A kernel that does not compile must not become one that computes something else, and the other way round.
+    auto isCompile = [](StringRef text) { return text.starts_with("does not "); };
+    bool compile = isCompile(row.failures.front());
+    std::string last;
+    CheckSite small = shrinkSite(
+        from,
+        [&](const CheckSite &site) {
+          std::string text = failureAt(site);
+          if (text.empty() || isCompile(text) != compile) return false;
+          last = std::move(text);
+          return true;
+        },
+        shrinkPatience);
+    row.smallest = last.empty() ? row.failures.front() : last;
+    row.command = small.command(file.name(), op.name, options.target);
+  }
+
+  Expected<std::unique_ptr<JitKernel>> load(const Site &site, const FormRequest &request) const {
+    CompileOptions compile;
+    compile.dimensions = site.dimensions, compile.types = site.types, compile.targets = {options.target};
+    compile.cache = options.cache;
+    compile.variants = {request};
     auto compiled = compileOperator(file, op, compile);
     if (!compiled) return createStringError("does not compile: %s", toString(compiled.takeError()).c_str());
     auto kernel = loadOperator(*compiled);
     if (!kernel) return createStringError("does not load: %s", toString(kernel.takeError()).c_str());
     return std::move(*kernel);
-  }
-
-  void checkCases(const lintel_kernel *kernel, ArrayRef<PreparedCase> prepared, RowRecorder &record) {
-    ExecuteOptions execute;
-    execute.poison = true;
-    for (size_t i = 0; i < prepared.size(); ++i) {
-      const PreparedCase &one = prepared[i];
-      auto run = [&](int threads) -> std::optional<RunResult> {
-        execute.threads = threads;
-        auto result = executeKernel(kernel, op, one.arrays, execute);
-        if (result) return std::move(*result);
-        record.fail(one.name + ": does not run: " + toString(result.takeError()));
-        return std::nullopt;
-      };
-      auto first = run(1), second = run(2);
-      if (!first || !second) continue;
-      record.add(one.name, compareResults(op, one.reference, *first));
-      record.addSame(one.name + " on two threads", op, *first, *second);
-      count(i + 1, prepared.size(), "cases");
-    }
-  }
-
-  /// One sequence in pieces that end at `ends`, the states handed over; the first with one kernel, the rest with
-  /// another.
-  Expected<RunResult> runInPieces(const lintel_kernel *first, const lintel_kernel *rest, const BoundArrays &whole,
-                                  ArrayRef<int64_t> ends) {
-    ExecuteOptions execute;
-    execute.poison = true;
-    RunResult joined;
-    auto out = NpyArray::create(whole.types.out(), outShape(op, whole));
-    if (!out) return out.takeError();
-    joined.out = std::move(*out);
-    for (unsigned o = 0; o < op.others.size(); ++o) {
-      auto other = NpyArray::create(whole.types.of(op.others[o].name), otherShape(op, o, whole));
-      if (!other) return other.takeError();
-      joined.others.push_back(std::move(*other));
-    }
-    // The batch is one, so the pieces follow each other.
-    auto append = [&](const NpyArray &piece, NpyArray &to, int64_t first) {
-      std::copy_n(piece.dataAs<char>(), piece.bytes(), to.dataAs<char>() + to.bytes() / whole.steps * first);
-    };
-    std::vector<NpyArray> &states = joined.states;
-    int64_t begin = 0;
-    for (auto [i, end] : llvm::enumerate(ends)) {
-      auto piece = cutArrays(op, whole, begin, end, std::move(states));
-      if (!piece) return piece.takeError();
-      auto result = executeKernel(i ? rest : first, op, *piece, execute);
-      if (!result) return result.takeError();
-      if (end > begin) append(result->out, joined.out, begin);
-      for (unsigned o = 0; end > begin && o < op.others.size(); ++o) append(result->others[o], joined.others[o], begin);
-      states = std::move(result->states);
-      begin = end;
-    }
-    return std::move(joined);
-  }
-
-  void checkSplits(const lintel_kernel *kernel, const lintel_kernel *stepper, const PreparedCase &whole,
-                   const CheckRow &row, RowRecorder &record) {
-    int64_t steps = whole.arrays.steps;
-    auto atOnce = runInPieces(kernel, kernel, whole.arrays, {steps});
-    if (!atOnce) return record.fail("split: " + toString(atOnce.takeError()));
-    for (int64_t at = 0; at <= steps; ++at) {
-      std::string name = formatv("split T={0}+{1}", at, steps - at).str();
-      auto joined = runInPieces(kernel, kernel, whole.arrays, {at, steps});
-      if (!joined) return record.fail(name + ": " + toString(joined.takeError()));
-      record.add(name, compareResults(op, whole.reference, *joined));
-      if (!roundsStates && row.form != "parallel" && at % row.chunk == 0)
-        record.addSame(name + " at a chunk's end", op, *atOnce, *joined);
-    }
-    if (!stepper) return;
-    SmallVector<int64_t> prefills{0, 1, steps - 1};
-    for (int64_t at : {row.chunk - 1, row.chunk, row.chunk + 1})
-      if (at > 1 && at < steps - 1) prefills.push_back(at);
-    for (int64_t at : prefills) {
-      std::string name = formatv("prefill of {0}, then {1} single steps", at, steps - at).str();
-      SmallVector<int64_t> ends;
-      for (int64_t end = at; end <= steps; ++end) ends.push_back(end);
-      auto joined = runInPieces(kernel, stepper, whole.arrays, ends);
-      if (!joined) return record.fail(name + ": " + toString(joined.takeError()));
-      record.add(name, compareResults(op, whole.reference, *joined));
-      if (!roundsStates && row.form == "recurrent") record.addSame(name, op, *atOnce, *joined);
-    }
   }
 
   void phase(const Twine &doing) {
@@ -373,8 +305,8 @@ private:
   const CheckOptions &options;
   function_ref<void(const CheckRow &)> onRow;
   CheckReport report;
-  std::string where;         // dtype and sizes, for progress
-  bool roundsStates = false; // a kernel's own states have more digits than those it hands over
+  std::string where; // dtype and sizes, for progress
+  unsigned shrunk = 0;
 };
 
 } // namespace

@@ -10,6 +10,29 @@ static lintel_array view(const NpyArray &array) {
                                  static_cast<int32_t>(array.shape.size()), array.shape.data());
 }
 
+/// The elements with the time and the head axis exchanged.
+static Expected<NpyArray> exchanged(const NpyArray &array) {
+  SmallVector<int64_t, 5> shape = array.shape;
+  std::swap(shape[1], shape[2]);
+  auto result = NpyArray::create(array.dtype, shape);
+  if (!result) return result.takeError();
+  size_t rows = static_cast<size_t>(shape[0] * shape[1] * shape[2]), row = rows ? array.bytes() / rows : 0;
+  for (int64_t b = 0; b < shape[0]; ++b)
+    for (int64_t i = 0; i < shape[1]; ++i)
+      for (int64_t j = 0; j < shape[2]; ++j)
+        std::memcpy(result->dataAs<char>() + ((b * shape[1] + i) * shape[2] + j) * row,
+                    array.dataAs<char>() + ((b * shape[2] + j) * shape[1] + i) * row, row);
+  return result;
+}
+
+/// What was exchanged, seen in the usual order.
+static lintel_array exchangedView(const NpyArray &array) {
+  lintel_array result = view(array);
+  std::swap(result.shape[1], result.shape[2]);
+  std::swap(result.stride[1], result.stride[2]);
+  return result;
+}
+
 /// All bits set is a NaN in every element type.
 static void poisonArray(NpyArray &array) { std::memset(array.data(), 0xff, array.bytes()); }
 
@@ -51,12 +74,26 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
                                                              const BoundArrays &arrays, const ExecuteOptions &options) {
   std::unique_ptr<PreparedCall> self(new PreparedCall);
   lintel_error error;
-  for (const NpyArray &input : arrays.inputs) self->inputs.push_back(view(input));
-  auto out = NpyArray::create(arrays.types.out(), outShape(op, arrays));
+  self->headsFirst = options.headsFirst;
+  for (auto [info, input] : llvm::zip_equal(op.inputs, arrays.inputs)) {
+    if (!options.headsFirst || info.kind != InputKind::Token) {
+      self->inputs.push_back(view(input));
+      continue;
+    }
+    auto copy = exchanged(input);
+    if (!copy) return copy.takeError();
+    self->copies.push_back(std::move(*copy));
+    self->inputs.push_back(exchangedView(self->copies.back()));
+  }
+  SmallVector<int64_t, 5> outAxes = outShape(op, arrays);
+  if (options.headsFirst) std::swap(outAxes[1], outAxes[2]);
+  auto out = NpyArray::create(arrays.types.out(), outAxes);
   if (!out) return out.takeError();
   self->result.out = std::move(*out);
   for (unsigned o = 0; o < op.others.size(); ++o) {
-    auto other = NpyArray::create(arrays.types.of(op.others[o].name), otherShape(op, o, arrays));
+    SmallVector<int64_t, 5> axes = otherShape(op, o, arrays);
+    if (options.headsFirst) std::swap(axes[1], axes[2]);
+    auto other = NpyArray::create(arrays.types.of(op.others[o].name), axes);
     if (!other) return other.takeError();
     self->result.others.push_back(std::move(*other));
   }
@@ -72,8 +109,9 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
     for (NpyArray &state : self->result.states) poisonArray(state);
   }
   for (NpyArray &state : self->result.states) self->statesOut.push_back(view(state));
-  self->outputs.push_back(view(self->result.out));
-  for (NpyArray &other : self->result.others) self->outputs.push_back(view(other));
+  auto outputView = [&](const NpyArray &array) { return options.headsFirst ? exchangedView(array) : view(array); };
+  self->outputs.push_back(outputView(self->result.out));
+  for (NpyArray &other : self->result.others) self->outputs.push_back(outputView(other));
   self->form = options.form;
 
   lintel_call &call = self->call;
@@ -114,6 +152,21 @@ Error PreparedCall::run() {
   lintel_error error;
   if (lintel_run(&call, &error) == LINTEL_OK) return Error::success();
   return createStringError(Twine(error.message));
+}
+
+Expected<RunResult> PreparedCall::takeResult() {
+  if (headsFirst) {
+    auto restore = [](NpyArray &array) -> Error {
+      auto usual = exchanged(array);
+      if (!usual) return usual.takeError();
+      array = std::move(*usual);
+      return Error::success();
+    };
+    if (Error e = restore(result.out)) return std::move(e);
+    for (NpyArray &other : result.others)
+      if (Error e = restore(other)) return std::move(e);
+  }
+  return std::move(result);
 }
 
 Expected<RunResult> lintel::executeKernel(const lintel_kernel *kernel, const OperatorInfo &op,

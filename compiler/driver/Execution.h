@@ -14,6 +14,8 @@ struct ExecuteOptions {
   int threads = 1;
   /// Fill outputs and scratch with NaN first, so that what is left unwritten, or read before it is written, shows.
   bool poison = false;
+  /// Token inputs and the output lie in memory as [B, H, T, ...]: the kernel sees strides.
+  bool headsFirst = false;
   Progress *progress = nullptr; // counts heads
 };
 
@@ -25,7 +27,7 @@ public:
   ~PreparedCall();
   /// Computes; may be called again.
   llvm::Error run();
-  RunResult takeResult() { return std::move(result); }
+  llvm::Expected<RunResult> takeResult();
 
 private:
   PreparedCall() = default;
@@ -34,6 +36,8 @@ private:
   std::vector<lintel_array> outputs;
   std::string form;
   RunResult result;
+  bool headsFirst = false;
+  std::vector<NpyArray> copies; // of inputs, in another order
   std::vector<int64_t> lengths;
   std::unique_ptr<NpyArray> scratch;
   lintel_pool *pool = nullptr;

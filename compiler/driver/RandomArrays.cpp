@@ -18,22 +18,28 @@ double Random::normal() {
   return radius * std::cos(6.283185307179586 * uniform());
 }
 
+static constexpr std::pair<Hardness, const char *> hardnessNames[] = {{Hardness::Usual, "usual"},
+                                                                      {Hardness::StrongDecay, "strong-decay"},
+                                                                      {Hardness::WeakDecay, "weak-decay"},
+                                                                      {Hardness::MixedDecay, "mixed-decay"},
+                                                                      {Hardness::Resets, "resets"},
+                                                                      {Hardness::Gates, "gates"},
+                                                                      {Hardness::Exponents, "exponents"},
+                                                                      {Hardness::Zeros, "zeros"},
+                                                                      {Hardness::AllZero, "all-zero"},
+                                                                      {Hardness::Large, "large"},
+                                                                      {Hardness::Huge, "huge"}};
+
 StringRef lintel::toString(Hardness hardness) {
-  switch (hardness) {
-  case Hardness::Usual:
-    return "usual";
-  case Hardness::StrongDecay:
-    return "strong decay";
-  case Hardness::WeakDecay:
-    return "weak decay";
-  case Hardness::Resets:
-    return "resets";
-  case Hardness::Zeros:
-    return "zeros";
-  case Hardness::Large:
-    return "large";
-  }
+  for (auto [known, name] : hardnessNames)
+    if (known == hardness) return name;
   return "";
+}
+
+std::optional<Hardness> lintel::parseHardness(StringRef name) {
+  for (auto [hardness, known] : hardnessNames)
+    if (known == name) return hardness;
+  return std::nullopt;
 }
 
 namespace {
@@ -45,6 +51,10 @@ double logDecay(Random &random, Hardness hardness) {
     return random.uniform() < 0.5 ? -6 : -100 * random.uniform();
   case Hardness::WeakDecay:
     return random.uniform() < 0.5 ? 0 : 1e-8 * usual;
+  case Hardness::MixedDecay: {
+    double kind = random.uniform(), size = -std::pow(10, 12 * random.uniform() - 8);
+    return kind < 0.05 ? -std::numeric_limits<double>::infinity() : kind < 0.1 ? 0 : size;
+  }
   case Hardness::Resets:
     return random.uniform() < 0.15 ? -std::numeric_limits<double>::infinity() : usual;
   default:
@@ -58,19 +68,41 @@ double decayFactor(Random &random, Hardness hardness, double usual) {
     return random.uniform() * 1e-3;
   case Hardness::WeakDecay:
     return random.uniform() < 0.5 ? 1 : 1 - 1e-6 * random.uniform();
+  case Hardness::MixedDecay:
+    return std::exp(logDecay(random, hardness));
   case Hardness::Resets:
     return random.uniform() < 0.15 ? 0 : usual;
+  case Hardness::Gates:
+    return random.uniform() < 0.5 ? (random.uniform() < 0.5 ? 0 : 1) : usual;
   default:
     return usual;
   }
 }
 
+/// What is no decay: gates, exponents, and plain values.
+double ordinary(Random &random, const ArrayInfo &info, InputUse use, InputTraits traits, Hardness hardness,
+                double scale, double offset) {
+  if (hardness == Hardness::Gates && (use == InputUse::Gate || traits.squashed) && random.uniform() < 0.7) {
+    double side = random.uniform() < 0.5 ? 0 : 1;
+    return traits.squashed ? 1e4 * (2 * side - 1) : side;
+  }
+  if (use == InputUse::Gate) return random.uniform();
+  if (hardness == Hardness::Exponents && traits.exponent) return offset + random.normal();
+  return scale * random.normal();
+}
+
 void fill(Random &random, MutableArrayRef<double> values, int64_t row, const ArrayInfo &info, InputUse use,
-          Hardness hardness) {
+          InputTraits traits, Hardness hardness) {
   double scale = hardness == Hardness::Large ? 4 : 1;
   if (info.dims.size() == 1) scale /= std::sqrt(static_cast<double>(row));
+  double offset = 0;
   for (size_t first = 0; first < values.size(); first += row) {
-    bool zero = hardness == Hardness::Zeros && info.kind == InputKind::Token && random.uniform() < 0.3;
+    bool zero = hardness == Hardness::AllZero ||
+                (hardness == Hardness::Zeros && info.kind == InputKind::Token && random.uniform() < 0.3);
+    // Sixteen rows share an offset: a step that outweighs all others makes the result one of its own terms over
+    // another, whose rounding no change of inputs shows.
+    if (hardness == Hardness::Exponents && traits.exponent && first / row % 16 == 0)
+      offset = (2 * random.uniform() - 1) * (info.dims.empty() ? 1e4 : 300);
     for (int64_t i = 0; i < row; ++i) {
       double &x = values[first + i];
       switch (use) {
@@ -86,10 +118,8 @@ void fill(Random &random, MutableArrayRef<double> values, int64_t row, const Arr
         break;
       }
       case InputUse::Gate:
-        x = zero ? 0 : random.uniform();
-        break;
       case InputUse::Plain:
-        x = zero ? 0 : scale * random.normal();
+        x = zero ? 0 : ordinary(random, info, use, traits, hardness, scale, offset);
         break;
       }
     }
@@ -105,26 +135,43 @@ Expected<BoundArrays> lintel::randomArrays(const OperatorInfo &op, ArrayRef<Inpu
   result.dimensions = request.dimensions, result.types = request.types;
   result.lengths = request.lengths;
   Random random(request.seed);
-  bool first = true;
-  auto make = [&](ArrayRef<int64_t> shape, int64_t row, const ArrayInfo &info, InputUse use,
-                  lintel_dtype dtype) -> Expected<NpyArray> {
+  auto make = [&](ArrayRef<int64_t> shape, int64_t row, const ArrayInfo &info, InputUse use, InputTraits traits,
+                  lintel_dtype dtype, bool isHuge) -> Expected<NpyArray> {
     auto array = NpyArray::create(LINTEL_F64, shape);
     if (!array) return array.takeError();
-    fill(random, {array->dataAs<double>(), static_cast<size_t>(array->elements())}, row, info, use, request.hardness);
+    MutableArrayRef<double> values(array->dataAs<double>(), static_cast<size_t>(array->elements()));
+    fill(random, values, row, info, use, traits, request.hardness);
+    if (isHuge && !values.empty())
+      values[static_cast<size_t>(random.uniform() * static_cast<double>(values.size()))] =
+          dtype == LINTEL_F16 ? 1e4 : 1e6;
     return array->convertedTo(dtype);
   };
-  for (auto [info, use] : llvm::zip_equal(op.inputs, uses)) {
+  // One token input takes the huge value, by the seed; never an exponent, see Hardness::Exponents for those.
+  SmallVector<size_t> huge;
+  if (request.hardness == Hardness::Huge) {
+    for (auto [i, info, use] : llvm::enumerate(op.inputs, uses))
+      if (info.kind == InputKind::Token && use == InputUse::Plain &&
+          (request.traits.empty() || !request.traits[i].exponent))
+        huge.push_back(i);
+    if (!huge.empty()) huge = {huge[request.seed % huge.size()]};
+  }
+  unsigned tokens = 0;
+  for (auto [i, info, use] : llvm::enumerate(op.inputs, uses)) {
     SmallVector<int64_t, 5> shape;
     if (info.kind == InputKind::Token) {
-      shape = {request.batch, request.steps, first || !request.groups ? request.heads : request.groups};
-      first = false;
+      bool grouped = tokens > 0 && request.groups;
+      int64_t groups = request.mixedGroups && tokens % 2 == 0 ? 1 : request.groups;
+      shape = {request.batch, request.steps, grouped ? groups : request.heads};
+      ++tokens;
     }
     if (info.kind == InputKind::Head) shape = {request.heads};
     SmallVector<int64_t, 2> inner = innerShape(info, request.dimensions);
     int64_t row = 1;
     for (int64_t n : inner) row *= n;
     shape.append(inner);
-    auto array = make(shape, row, info, use, request.types.of(info.name));
+    InputTraits traits = request.traits.empty() ? InputTraits() : request.traits[i];
+    bool isHuge = llvm::is_contained(huge, i);
+    auto array = make(shape, row, info, use, traits, request.types.of(info.name), isHuge);
     if (!array) return array.takeError();
     result.inputs.push_back(std::move(*array));
   }

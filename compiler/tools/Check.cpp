@@ -21,6 +21,13 @@ public:
                cl::value_desc("[NAME=]TYPE"), cl::CommaSeparated, cl::sub(sub), cl::cat(category)),
         form("form", cl::desc("check this form alone: recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
              cl::sub(sub), cl::cat(category)),
+        chunk("chunk", cl::desc("check chunks of N steps alone"), cl::value_desc("N"), cl::init(0),
+              range{1, 4096, "a chunk of 1 to 4096 steps"}, cl::sub(sub), cl::cat(category)),
+        oneCase(
+            "case",
+            cl::desc("check this case alone, as a failure names it: 'usual B=1 T=7 H=4/2 initial lengths=3,4 seed=1'"),
+            cl::value_desc("TEXT"), cl::sub(sub), cl::cat(category)),
+        quick("quick", cl::desc("fewer types, chunks and cases"), cl::sub(sub), cl::cat(category)),
         target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
                cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
         inputs("in", cl::desc("check on these arrays instead of random ones; may be repeated"),
@@ -43,6 +50,14 @@ public:
     if (form.getNumOccurrences() && !is_contained({"recurrent", "chunkwise", "parallel"}, StringRef(form)))
       return createStringError("expected a form of recurrent, chunkwise or parallel, found '%s'", form.c_str());
     options.form = form;
+    options.chunk = static_cast<int64_t>(chunk.getValue());
+    options.quick = quick;
+    if (oneCase.getNumOccurrences()) {
+      if (!inputs.empty()) return createStringError("expected --in or --case, found both");
+      auto one = CheckCase::parse(oneCase);
+      if (!one) return one.takeError();
+      options.only = std::move(*one);
+    }
     options.target = target;
     options.seed = static_cast<uint64_t>(seed.getValue());
     options.cache = cacheFolder();
@@ -94,6 +109,8 @@ private:
                         row.dimensions, row.form, row.chunk, row.cases, formatv("{0:e1}", row.worst.error).str(),
                         formatv("{0:e1}", row.worst.bound).str(), row.failures.empty() ? "ok" : "FAIL");
       for (const std::string &failure : row.failures) outs() << "        " << failure << "\n";
+      if (!row.command.empty())
+        outs() << "        smallest: " << row.smallest << "\n        repeat: " << row.command << "\n";
       outs().flush();
     });
     progress.clear();
@@ -107,8 +124,13 @@ private:
   }
 
   SpecOptions spec;
-  cl::opt<std::string> form, target;
-  cl::list<std::string> dtypes, inputs, initial;
+  cl::list<std::string> dtypes;
+  cl::opt<std::string> form;
+  IntegerOption chunk;
+  cl::opt<std::string> oneCase;
+  cl::opt<bool> quick;
+  cl::opt<std::string> target;
+  cl::list<std::string> inputs, initial;
   IntegerOption seed;
 };
 

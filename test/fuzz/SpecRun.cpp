@@ -21,14 +21,9 @@ using namespace lintel::fuzz;
 // Plans
 //===----------------------------------------------------------------------===//
 
-static constexpr Hardness allHardness[] = {Hardness::Usual,  Hardness::StrongDecay, Hardness::WeakDecay,
-                                           Hardness::Resets, Hardness::Zeros,       Hardness::Large};
-
-static std::string hardnessText(Hardness hardness) {
-  std::string text = toString(hardness).str();
-  std::replace(text.begin(), text.end(), ' ', '-');
-  return text;
-}
+static const std::vector<Hardness> hardnesses = {Hardness::Usual,      Hardness::StrongDecay, Hardness::WeakDecay,
+                                                 Hardness::MixedDecay, Hardness::Resets,      Hardness::Gates,
+                                                 Hardness::Zeros,      Hardness::Large};
 
 static std::string listText(ArrayRef<int64_t> values) {
   return join(map_range(values, [](int64_t n) { return std::to_string(n); }), ",");
@@ -40,7 +35,7 @@ std::string RunPlan::text() const {
   return result + formatv("level={0} dtype={1} form={2} chunks={3} blocks={4} B={5} T={6} H={7} G={8} hard={9} "
                           "initial={10} seed={11}",
                           code ? "code" : "kernel", dtypeName(dtype), form.empty() ? "all" : form, listText(chunks),
-                          listText(blocks), batch, steps, heads, groups, hardnessText(hardness), int(initial), seed)
+                          listText(blocks), batch, steps, heads, groups, toString(hardness), int(initial), seed)
                       .str();
 }
 
@@ -73,9 +68,8 @@ std::optional<RunPlan> RunPlan::parse(StringRef text) {
     } else if (key == "form") {
       plan.form = value == "all" ? "" : value.str();
     } else if (key == "hard") {
-      ok = false;
-      for (Hardness hardness : allHardness)
-        if (value == hardnessText(hardness)) plan.hardness = hardness, ok = true;
+      auto hardness = parseHardness(value);
+      if ((ok = hardness.has_value())) plan.hardness = *hardness;
     } else if (key == "initial") {
       plan.initial = value == "1";
     } else if (key == "chunks") {
@@ -120,8 +114,7 @@ RunPlan lintel::fuzz::choosePlan(uint64_t seed, Dimensions dimensions, unsigned 
   plan.steps = dice.chance(0.2) ? dice.below(4) : 5 + dice.below(36);
   plan.heads = 1 + dice.below(4);
   if (plan.heads == 4 || plan.heads == 2) plan.groups = dice.chance(0.5) ? 0 : plan.heads / 2;
-  if (dice.chance(0.5))
-    plan.hardness = dice.pick(std::vector<Hardness>(std::begin(allHardness), std::end(allHardness)));
+  if (dice.chance(0.5)) plan.hardness = dice.pick(hardnesses);
   plan.initial = dice.chance(0.5);
   return plan;
 }
@@ -334,11 +327,13 @@ Outcome SpecRunner::run() {
   auto precision = spec->getAttrOfType<mlir::StringAttr>("precision");
   roundsStates = plan.dtype != LINTEL_F64 && precision && precision.getValue() == "f64";
   uses = inputUses(spec);
+  SmallVector<InputTraits> traits = inputTraits(spec);
 
   RandomRequest request;
   request.dimensions = dimensions, request.types = plan.dtype, request.hardness = plan.hardness;
   request.batch = plan.batch, request.steps = plan.steps, request.heads = plan.heads, request.groups = plan.groups;
   request.initial = plan.initial && op->splits(), request.seed = plan.seed;
+  request.traits.assign(traits.begin(), traits.end());
   auto add = [&](const std::string &name) {
     auto arrays = randomArrays(*op, uses, request);
     if (bad(arrays, "arrays")) return;

@@ -240,8 +240,11 @@ Text ValueGenerator::unit(const Dim &n, int depth) {
 Text ValueGenerator::decay(const std::vector<Dim> &shape) {
   Text x = shape.empty() ? scalar(dice.below(2)) : shape.size() == 1 ? vector(shape[0], dice.below(2)) : "";
   switch (dice.below(9)) {
-  case 0: // what the arrays are drawn for
-    return "exp(" + input("token", shape, 0.1) + ")";
+  case 0: { // what the arrays are drawn for, -inf among it: used for nothing else (see docs/limits.md, NaN)
+    Text name = fresh("x");
+    declare("token", name, shape);
+    return "exp(" + name + ")";
+  }
   case 1:
     return "exp(-exp(" + input("head", shape, 0.1) + ") * softplus(" + token(shape) + "))";
   case 2:
