@@ -45,6 +45,11 @@ struct Explainer {
       StringRef kind = formName(&form);
       if (auto why = form.getAttrOfType<mlir::StringAttr>("not_chunkwise")) notChunkwise = why.str();
       if (auto why = form.getAttrOfType<mlir::StringAttr>("not_parallel")) notParallel = why.str();
+      if (auto lines = form.getAttrOfType<mlir::ArrayAttr>("stabilized"))
+        for (mlir::Attribute line : lines)
+          result.numbers.push_back(mlir::cast<mlir::StringAttr>(line).getValue().str());
+      if (kind == "recurrent" && form.hasAttr("precision"))
+        result.numbers.push_back("computed in f64: the terms of a denominator can cancel");
       if (kind.empty()) continue;
       Explanation::Form entry;
       entry.name = kind.str();
@@ -178,6 +183,8 @@ void Explanation::print(raw_ostream &os) const {
   }
   if (states.empty())
     os << "  none" << (stateNumbers ? "" : ": weights that do not factor are streamed over all keys") << "\n";
+  if (!numbers.empty()) os << "\nnumbers\n";
+  for (const std::string &line : numbers) os << "  " << line << "\n";
   os << formatv("\nforms, a token and head at T = {0} (the least is 4 dk dv = {1:f0} flops)\n", steps, leastFlops);
   for (const Form &f : forms) {
     if (!f.whyNot.empty()) os << formatv("  {0,-10} none: {1}\n", f.name, f.whyNot);
@@ -222,6 +229,7 @@ json::Value Explanation::json() const {
                       {"bidirectional", bidirectional},
                       {"inputs", std::move(inputList)},
                       {"states", std::move(stateList)},
+                      {"numbers", json::Array(numbers)},
                       {"forms", std::move(formList)},
                       {"chosen", chosen},
                       {"reason", reason},

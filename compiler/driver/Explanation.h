@@ -27,6 +27,7 @@ struct Explanation {
   std::vector<Input> inputs;
   std::vector<State> states;
   std::vector<Form> forms;
+  std::vector<std::string> numbers; // what is computed otherwise than it is written, and why
   std::string chosen, reason;
   double leastFlops = 0;            // 4 dk dv
   int64_t stateNumbers = 0;         // a head

@@ -48,7 +48,8 @@ def Stabilize : Pass<"attn-stabilize", "::mlir::ModuleOp"> {
     Before: `attn.recurrent` whose states add terms with a factor `exp(a)` of unbounded `a`, and whose output is a ratio in which a common factor
     cancels. After: each such state S is held as `S * 2^-p`, where the new state p is the running maximum of the terms' exponents; the exponents
     cancel in the ratio. Powers of two scale exactly, so splitting a sequence changes no bit. An exponential that goes into both parts of a quotient and into
-    no state is taken relative to its largest element, without such a state, where it could vanish in both. Operators that need nothing are left alone.
+    no state is taken relative to its largest element, without such a state, where it could vanish in both. The attribute `stabilized` says what was done and why, for people. Operators that need
+    nothing are left alone.
   }];
   let dependentDialects = ["::lintel::AttnDialect"];
 }

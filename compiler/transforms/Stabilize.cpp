@@ -5,6 +5,7 @@
 #include "compiler/transforms/Passes.h"
 #include "compiler/transforms/ScaledValues.h"
 #include "dialect/OperatorUtils.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace lintel {
 #define GEN_PASS_DEF_STABILIZE
@@ -33,7 +34,10 @@ public:
     for (bool readsToo : {true, false}) {
       scalesReads = readsToo;
       if (isNeeded())
-        if (RecurrentOp result = search()) return result;
+        if (RecurrentOp result = search()) {
+          say(result);
+          return result;
+        }
     }
     return {};
   }
@@ -66,6 +70,42 @@ private:
       c.op.erase();
     }
     return {};
+  }
+
+  /// Line and column, for people.
+  static std::string placeOf(UnaryOp exp) {
+    std::string text = "?";
+    exp.getLoc()->walk([&](Location part) {
+      auto file = dyn_cast<FileLineColLoc>(part);
+      if (!file) return WalkResult::advance();
+      text = std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+      return WalkResult::interrupt();
+    });
+    return text;
+  }
+
+  /// What was done and why, as the attribute `stabilized`.
+  void say(RecurrentOp result) {
+    SmallVector<std::string> held, wide, vanishing;
+    auto insert = [](SmallVector<std::string> &list, std::string text) {
+      if (!llvm::is_contained(list, text)) list.push_back(std::move(text));
+    };
+    for (auto [s, scale] : llvm::enumerate(result.getScales()))
+      if (scale >= 0) insert(held, cast<StringAttr>(result.getStates()[s]).getValue().str());
+    body.walk([&](UnaryOp u) {
+      if (u.getKind() != UnaryKind::Exp || !isScaled(u)) return;
+      if (ranges.of(u.getX()).high > bound) insert(wide, placeOf(u));
+      else if (vanishesInQuotient(u)) insert(vanishing, placeOf(u));
+    });
+    SmallVector<std::string> lines;
+    if (!held.empty())
+      lines.push_back(llvm::join(held, ", ") + " held as x * 2^p with a running maximum p: no bound on exp at " +
+                      llvm::join(wide, ", "));
+    if (!vanishing.empty())
+      lines.push_back("exp relative to its largest element, as both parts of a quotient could vanish with it: at " +
+                      llvm::join(vanishing, ", "));
+    SmallVector<StringRef> texts(lines.begin(), lines.end());
+    if (!texts.empty()) result->setAttr("stabilized", Builder(op->getContext()).getStrArrayAttr(texts));
   }
 
   struct Candidate {
