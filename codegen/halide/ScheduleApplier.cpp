@@ -3,6 +3,22 @@
 using namespace lintel;
 namespace H = Halide;
 
+/// Partial sums fill a vector; some elements of the stage at a time, whose sums stay in registers.
+static void scheduleAlongRow(const StageExpressions::Accumulator &a, int panel, int rows) {
+  H::Func acc = a.func;
+  std::vector<H::Var> v = acc.args();
+  acc.bound_extent(v[0], a.lanes).bound_extent(v[1], panel).vectorize(v[0]).unroll(v[1]);
+  for (unsigned d = 2; d < v.size(); ++d) acc.bound_extent(v[d], d == 2 ? rows : 1);
+  H::Var co("co"), ci("ci");
+  int together = panel;
+  while (together > 8 && together % 2 == 0) together /= 2;
+  auto update = acc.update(0);
+  update.split(v[1], co, ci, together);
+  std::vector<H::VarOrRVar> order{v[0], ci, a.reductions[0], co};
+  for (unsigned d = 2; d < v.size(); ++d) order.push_back(v[d]);
+  update.reorder(order).vectorize(v[0]).unroll(ci);
+}
+
 void lintel::applySchedule(H::Func f, const StageExpressions::Stage &stage, const StageSchedule &s,
                            const std::vector<StageExpressions::Accumulator> &accumulators, bool serial,
                            std::string &text) {
@@ -62,6 +78,10 @@ void lintel::applySchedule(H::Func f, const StageExpressions::Stage &stage, cons
     H::Func acc = a.func;
     std::vector<H::Var> av = acc.args();
     acc.compute_at(f, xo);
+    if (a.lanes) {
+      scheduleAlongRow(a, panel, rows);
+      continue;
+    }
     // The exact tile: a select in the user must not shrink it to a size that depends on the loop.
     acc.bound_extent(av[0], panel);
     if (rank > 1) acc.bound_extent(av[1], rows);

@@ -80,7 +80,7 @@ H::Expr StageExpressions::element(AtOp at, Scope &scope) {
   // Inside a reduction over the tensor's last axis, the vectors of the stage run along another one.
   Block &body = op.getBody().front();
   unsigned rank = op.getType().getRank();
-  if (rank && indices.size() >= 2 && at->getParentOp() != op && !op.isSerial()) {
+  if (rank && indices.size() >= 2 && at->getParentOp() != op && !op.isSerial() && !alongRow) {
     Value inner = body.getArgument(rank - 1);
     for (unsigned d = 0; d + 1 < indices.size(); ++d) {
       if (indices[d] != inner || indices.back() == inner || op.getType().getSizes().back() == 1) continue;
@@ -303,103 +303,6 @@ H::Expr StageExpressions::binary(BinaryOp op, Scope &scope) {
     break;
   }
   throw H::InternalError("an elementwise function has no meaning in a stage");
-}
-
-bool StageExpressions::isSumOfFolds(Value v) const {
-  Operation *op = v.getDefiningOp();
-  if (isa_and_present<FoldOp>(op)) return true;
-  auto b = dyn_cast_if_present<BinaryOp>(op);
-  auto part = [&](Value x) {
-    auto f = x.getDefiningOp<FoldOp>();
-    return f ? f.getKind() == ReduceKind::Sum : isa_and_present<BinaryOp>(x.getDefiningOp()) && isSumOfFolds(x);
-  };
-  return b && b.getKind() == BinaryKind::Add && (part(b.getA()) || part(b.getB()));
-}
-
-void StageExpressions::addReduction(Accumulator &acc, FoldOp fold, const std::vector<H::Var> &vars, Scope &scope) {
-  std::string name = (stages[current].op.getName() + "_" + fold.getAxis()).str();
-  int extent = static_cast<int>(fold.getExtent());
-  auto term = [&](H::Expr at) {
-    Scope body;
-    body.indices = scope.indices;
-    body.indices.push_back({fold.getBody().front().getArgument(0), at});
-    return number(fold.getBody().front().getTerminator()->getOperand(0), body);
-  };
-  auto zero = H::Internal::make_zero(type);
-  auto finish = [&](H::RVar r, bool unrolled) {
-    acc.reductions.push_back(r);
-    acc.unrolled.push_back(unrolled);
-  };
-  if (!fold.getLast()) {
-    H::RDom r(0, extent, name);
-    H::Expr x = term(r.x);
-    if (fold.getKind() == ReduceKind::Max) acc.func(vars) = H::max(acc.func(vars), x);
-    else acc.func(vars) += x;
-    return finish(r.x, false);
-  }
-  H::Expr last = index(fold.getLast(), scope);
-  // The sum's end runs with the row, as in a triangle: whole blocks in front of the tile's rows, then the block on the
-  // diagonal, term by term.
-  int rows = static_cast<int>(tileRows);
-  bool triangle = vars.size() == 2 && rows > 1 && rows <= 8 && extent % rows == 0 &&
-                  stages[current].op.getType().getSizes()[0] == extent;
-  if (!triangle) {
-    H::RDom r(0, extent, name);
-    acc.func(vars) += H::select(r.x <= last, term(r.x), zero);
-    return finish(r.x, false);
-  }
-  H::Expr first = (vars[1] / rows) * rows; // of the tile's rows
-  if (extent > rows) {
-    H::RDom before(0, extent, name);
-    before.where(before.x < first);
-    acc.func(vars) += term(before.x);
-    finish(before.x, false);
-  }
-  H::RDom diagonal(0, rows, name + "_diagonal");
-  acc.func(vars) += H::select(first + diagonal.x <= last, term(first + diagonal.x), zero);
-  finish(diagonal.x, true);
-}
-
-/// One accumulator for a sum of reductions and other terms: the terms start it, each reduction is an update.
-H::Expr StageExpressions::reduce(Value v, Scope &scope) {
-  SmallVector<FoldOp> folds;
-  SmallVector<Value> terms, work{v};
-  while (!work.empty()) {
-    Value x = work.pop_back_val();
-    auto fold = x.getDefiningOp<FoldOp>();
-    if (fold && (fold.getKind() == ReduceKind::Sum || x == v)) folds.push_back(fold);
-    else if (!fold && isSumOfFolds(x)) {
-      auto b = x.getDefiningOp<BinaryOp>();
-      work.push_back(b.getB());
-      work.push_back(b.getA());
-    } else terms.push_back(x);
-  }
-  // The accumulator is a Func of all indices in scope.
-  Scope inner;
-  std::vector<H::Var> vars;
-  std::vector<H::Expr> args;
-  for (auto &[known, e] : scope.indices) {
-    H::Var var(inner.indices.size() < stages[current].vars.size() && nested == 0
-                   ? stages[current].vars[stages[current].vars.size() - 1 - inner.indices.size()].name()
-                   : "n" + std::to_string(inner.indices.size()));
-    inner.indices.push_back({known, var});
-    vars.insert(vars.begin(), var);
-    args.insert(args.begin(), e);
-  }
-  bool max = folds[0].getKind() == ReduceKind::Max;
-  H::Expr start;
-  for (Value t : terms) start = start.defined() ? start + number(t, inner) : number(t, inner);
-  if (!start.defined()) start = H::Internal::make_zero(type);
-  if (max)
-    start = H::Internal::make_const(type, type.bits() == 64 ? -std::numeric_limits<double>::max()
-                                                            : -std::numeric_limits<float>::max());
-  Accumulator acc{H::Func("acc"), {}, {}};
-  acc.func(vars) = start;
-  unsigned outer = nested++;
-  for (FoldOp fold : folds) addReduction(acc, fold, vars, inner);
-  nested = outer;
-  if (nested == 0) stages[current].accumulators.push_back(acc);
-  return acc.func(args);
 }
 
 void StageExpressions::build(StageOp op, int64_t rows) {

@@ -19,6 +19,7 @@ public:
     Halide::Func func;
     std::vector<Halide::RVar> reductions; ///< of each update
     std::vector<bool> unrolled;           ///< whether its reduction is short and unrolled
+    int lanes;                            ///< partial sums along the innermost axis; 0: the stage's own axes alone
   };
   struct Stage {
     StageOp op;
@@ -70,6 +71,10 @@ private:
   Halide::Expr binary(BinaryOp op, Scope &scope);
   Halide::Expr reduce(mlir::Value v, Scope &scope);
   bool isSumOfFolds(mlir::Value v) const;
+  bool readsAlongRows(FoldOp fold) const;
+  Halide::Expr reduceAlongRow(FoldOp fold, Scope &inner, const std::vector<Halide::Var> &vars,
+                              const std::vector<Halide::Expr> &args, Scope &scope);
+  Halide::Expr neutral(FoldOp fold) const;
   Halide::Expr condition(SelectOp op, Scope &scope);
   Halide::Func transposed(mlir::Value tensor, unsigned axis);
   Halide::Expr callTensor(mlir::Value tensor, std::vector<Halide::Expr> args);
@@ -83,6 +88,7 @@ private:
   int64_t tileRows = 1;
   void addReduction(Accumulator &acc, FoldOp fold, const std::vector<Halide::Var> &vars, Scope &scope);
   unsigned nested = 0;
+  bool alongRow = false; ///< vectors run along the reduction, not along the stage's inner axis
 };
 
 } // namespace lintel

@@ -20,6 +20,7 @@ void lintel::buildDerivePipeline(OpPassManager &passes, const FormOptions &optio
   BindDimensionsOptions bind;
   bind.dims.assign(options.dims.begin(), options.dims.end());
   passes.addPass(createBindDimensions(bind));
+  passes.addPass(createReorderProducts());
   // However a step was written, it is the same ops from here on.
   addCleanup(passes);
   passes.addPass(createAssignPrecision());

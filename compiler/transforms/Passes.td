@@ -34,6 +34,15 @@ def RegroupSums : Pass<"attn-regroup-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::lintel::AttnDialect"];
 }
 
+def ReorderProducts : Pass<"attn-reorder-products", "::mlir::ModuleOp"> {
+  let summary = "a vector meets the factors of a product of matrices one by one";
+  let description = [{
+    In `attn.spec` and `attn.recurrent`. Before: products as they were written. After: where a vector is multiplied by a product of matrices that nothing
+    else needs, or by a sum that has one as a term, there is no product of matrices: `q @ (P @ C - G)` is `(q @ P) @ C - q @ G`.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
 def DeriveRecurrent : Pass<"attn-derive-recurrent", "::mlir::ModuleOp"> {
   let summary = "the recurrent form of each spec";
   let description = [{

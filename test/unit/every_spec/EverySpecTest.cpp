@@ -98,15 +98,11 @@ TEST_P(EverySpec, ScratchIsAStateAndFourChunks) {
     for (SpecOp spec : forms->getOps<SpecOp>())
       if (auto precision = spec->getAttrOfType<mlir::StringAttr>("precision")) wide |= precision.getValue() == "f64";
     const int64_t number = wide ? 8 : 4;
-    // See docs/limits.md; whoever mends it takes it out there.
-    const bool copies = op.name == "slots" || op.name == "second_order";
     for (const VariantDescription &v : k.variants) {
       int64_t chunk = v.chunk * row + v.chunk * v.chunk, bytes = static_cast<int64_t>(v.scratchBytes);
       int64_t bound = number * (states + 2 * shared + 4 * chunk) + 1024;
-      if (copies) EXPECT_GT(bytes, bound) << op.name << " is no exception any more";
-      EXPECT_LE(bytes, bound + (copies ? number * states : 0))
-          << op.name << " " << v.form << " at " << v.chunk << ": a state is " << states << " numbers of " << number
-          << " bytes, matrices " << shared << ", a chunk " << chunk;
+      EXPECT_LE(bytes, bound) << op.name << " " << v.form << " at " << v.chunk << ": a state is " << states
+                              << " numbers of " << number << " bytes, matrices " << shared << ", a chunk " << chunk;
     }
   }
 }

@@ -39,6 +39,13 @@ attention scalar_states {
   n = 0.5 * n + x
   out = y * s + n * n
 }
+attention products_of_states {
+  token q[dk], k[dk], v[dv], a
+  state P[dk, dk], C[dk, dv]
+  P = 0.5 * P + outer(k, q)
+  C = C + outer(k, v)
+  out = q @ (P @ P @ C + a * (P @ C)) + (k @ -(P @ C - 3 * C) / (1 + a * a)) + (P @ C @ v) @ C
+}
 attention overwritten {
   token q[dk], k[dk], v[dv]
   state S[dk, dv]
