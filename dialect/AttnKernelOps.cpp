@@ -141,6 +141,9 @@ LogicalResult StageOp::verify() {
     if (getInit().getType() != want)
       return emitOpError("expected an initial value of ") << want << ", found " << getInit().getType();
   }
+  if (getStaggered() && (!getInit() || rank < 2 || getType().getDims()[0] != getType().getDims()[1]))
+    return emitOpError("expected `staggered` on a serial stage whose first two axes have one size, found ")
+           << getType();
   if (getSolve()) {
     if (getInit()) return emitOpError("expected `serial` or `solve`, found both");
     if (!rank) return emitOpError("expected a stage that solves to have an axis");

@@ -92,6 +92,8 @@ def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, AttrSizedOperandSeg
     `r[i, j...] = body(i, j...)`; axes in the order of the result's dimensions. Axis names say what they run over: positions `i j`, feature `c`, value `e`, others.
     With `serial`, the first axis is computed in order and the body has a last argument, the element before along it:
     `r[i, j...] = body(i, j..., r[i-1, j...])`, where `r[-1, j...] = init[j...]`.
+    With `staggered` too, column j of the second axis starts at step j: `r[j, j, c...] = init[j, c...]`, the steps behind it come from the element before, and what
+    lies before it is not defined: nothing may depend on it.
     With `solve L`, a square matrix over the first axis, the body gives the right side of a unit lower triangular system:
     `r[i, j...] = body(i, j...) + sum_{h < i} L[i, h] r[h, j...]`. What L has on its diagonal and above is not looked at.
 
@@ -109,13 +111,13 @@ def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, AttrSizedOperandSeg
     }
     ```
   }];
-  let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, Optional<Attn_Tensor>:$init, Optional<Attn_Tensor>:$solve,
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, Optional<Attn_Tensor>:$init, UnitAttr:$staggered, Optional<Attn_Tensor>:$solve,
                        DefaultValuedAttr<I64Attr, "0">:$group,
                        OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs Attn_Tensor:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name `axes` $axes (`serial` $init^ `:` type($init))? (`solve` $solve^ `:` type($solve))? (`group` $group^)? `:` type($result) $body attr-dict
+    $name `axes` $axes (`serial` $init^ `:` type($init) (`staggered` $staggered^)?)? (`solve` $solve^ `:` type($solve))? (`group` $group^)? `:` type($result) $body attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

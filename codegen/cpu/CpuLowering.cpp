@@ -48,6 +48,7 @@ void lintel::buildCpuPipeline(OpPassManager &passes) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createLoopInvariantCodeMotionPass());
+  passes.addPass(createSpreadPrefetch());
   // After inlining: a stage's allocations land in the scan's loop.
   passes.addPass(createHoistAllocas());
   // The flags go first, as the expansions' own ops must carry none; half types go after the math on them.

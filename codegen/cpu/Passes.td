@@ -21,6 +21,16 @@ def HoistAllocas : Pass<"lintel-hoist-allocas"> {
   }];
 }
 
+def SpreadPrefetch : Pass<"lintel-spread-prefetch"> {
+  let summary = "ask for the next chunk's rows between parts of this chunk's work";
+  let description = [{
+    Before: loops over rows, marked `lintel.prefetch`, that ask memory for the rows of the next chunk, in front of the loops that compute this one. After: in
+    each iteration of the computing loops stand the prefetches of some rows, in proportion to the loop's work. A processor has a few dozen lines
+    under way, and what is asked for at once is waited for. Without such loops behind them the marked loops stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def RelaxFloat : Pass<"lintel-relax-float"> {
   let summary = "make `contract` the only fast-math flag of float ops";
   let description = [{

@@ -234,6 +234,7 @@ void LoopWriter::prefetchRows(Value base, Value step, int64_t rows, int64_t elem
   OpBuilder::InsertionGuard guard(b);
   Value next = slice(base, arith::MulIOp::create(b, loc, step, index(rows)));
   auto loop = scf::ForOp::create(b, loc, index(0), index(rows), index(1));
+  loop->setAttr("lintel.prefetch", b.getUnitAttr()); // SpreadPrefetch.cpp
   b.setInsertionPointToStart(loop.getBody());
   Value row = arith::MulIOp::create(b, loc, loop.getInductionVar(), step);
   for (int64_t e = 0; e < elements; e += line)
@@ -304,6 +305,8 @@ void LoopWriter::prepareEmit(EmitOp emit) {
                 {step},
                 false};
   emitTargets[stage] = buffer;
+  auto sizes = stage.getType().getSizes();
+  if (sizes[0] > 1) prefetchRows(buffer.base, step, sizes[0], sizes[1], true);
 }
 
 LogicalResult LoopWriter::finishEmit(EmitOp emit) {

@@ -341,13 +341,19 @@ void StageExpressions::build(StageOp op, int64_t rows) {
     std::vector<H::Var> vars = stages[current].vars;
     f(vars) = H::undef(type);
     H::RDom r(0, static_cast<int>(op.getType().getSizes()[0]), (op.getName() + "_step").str());
+    H::Var column = op.getStaggered() ? vars[rank - 2] : H::Var();
+    if (op.getStaggered()) r.where(column <= r.x);
     scope.indices[0].second = r.x;
     std::vector<H::Expr> at(vars.begin(), vars.end() - 1), before = at, start = at;
     at.push_back(r.x);
     before.push_back(H::max(r.x - 1, 0));
     scope.before = body.getArguments().back();
     scope.beforeExpr = H::select(r.x == 0, callTensor(op.getInit(), start), f(before));
-    f(at) = number(result, scope);
+    if (op.getStaggered()) {
+      scope.beforeExpr = f(before);
+      // The loop over columns is split where they start, and not asked about in each.
+      f(at) = H::select(H::likely(column < r.x), number(result, scope), callTensor(op.getInit(), start));
+    } else f(at) = number(result, scope);
     stages[current].serial = r.x;
   }
   stageOf[op.getResult()] = current;

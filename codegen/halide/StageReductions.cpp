@@ -4,8 +4,15 @@ using namespace mlir;
 using namespace lintel;
 namespace H = Halide;
 
-/// A copy with exchanged axes costs about as much as this many rows' reading.
-static constexpr int64_t mostRowsRead = 4;
+/// A copy with exchanged axes costs about as much as reading it so many times.
+static constexpr int64_t mostReads = 4;
+
+static bool dependsOn(ValueRange indices, Value axis) {
+  return llvm::any_of(indices, [&](Value v) {
+    Operation *op = v.getDefiningOp();
+    return v == axis || (op && dependsOn(op->getOperands(), axis));
+  });
+}
 
 bool StageExpressions::isSumOfFolds(Value v) const {
   Operation *op = v.getDefiningOp();
@@ -63,25 +70,31 @@ void StageExpressions::addReduction(Accumulator &acc, FoldOp fold, const std::ve
 }
 
 /// Whether vectors had better run along the reduction than along the stage's inner axis: where the term reads a matrix
-/// along its rows (others would gather; a copy with exchanged axes is worth it only for many rows of the stage), or
+/// along its rows (others would gather; a copy with exchanged axes is worth it only where it is read often), or
 /// where the stage has but one element to compute.
 bool StageExpressions::readsAlongRows(FoldOp fold) const {
   StageOp op = stages[current].op;
   auto sizes = op.getType().getSizes();
   if (nested || op.isSerial() || sizes.empty() || fold.getLast() || fold.getExtent() < 2) return false;
-  int64_t outer = 1;
-  for (int64_t n : ArrayRef<int64_t>(sizes).drop_back()) outer *= n;
-  if (outer > mostRowsRead) return false;
   Value inner = op.getBody().front().getArgument(sizes.size() - 1), along = fold.getBody().front().getArgument(0);
   bool rows = false, columns = false;
+  int64_t reads = 1;
   fold.getBody().walk([&](Operation *inside) {
     if (isa<FoldOp>(inside)) columns = true;
     auto at = dyn_cast<AtOp>(inside);
     if (!at || !llvm::is_contained(at.getIndices(), along)) return;
     if (at.getIndices().back() != along) columns = true;
-    else if (sizes.back() == 1 || llvm::is_contained(at.getIndices(), inner)) rows = true;
+    else if (sizes.back() == 1) rows = true;
+    else if (llvm::is_contained(at.getIndices(), inner)) {
+      rows = true;
+      // How often each of its elements is read.
+      int64_t times = 1;
+      for (auto [axis, n] : llvm::zip(op.getBody().front().getArguments(), sizes))
+        if (axis != inner && !dependsOn(at.getIndices(), axis)) times *= n;
+      reads = std::max(reads, times);
+    }
   });
-  return rows && !columns;
+  return rows && !columns && reads <= mostReads;
 }
 
 /// The reduction as that of as many partial ones as a vector has lanes.

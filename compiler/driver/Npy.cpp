@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <sys/mman.h>
 
 using namespace llvm;
 
@@ -345,7 +346,14 @@ Expected<NpyArray> NpyArray::create(lintel_dtype dtype, ArrayRef<int64_t> shape)
   NpyArray array;
   array.dtype = dtype;
   array.shape.assign(shape.begin(), shape.end());
-  array.memory.reset(std::aligned_alloc(64, alignTo(std::max<uint64_t>(uint64_t(*bytes), 1), 64)));
+  // Large arrays in large pages where the system has them, as NumPy does: rows of many heads lie pages apart.
+  const bool large = *bytes >= (int64_t(4) << 20);
+  const uint64_t alignment = large ? uint64_t(2) << 20 : 64,
+                 size = alignTo(std::max<uint64_t>(uint64_t(*bytes), 1), 64);
+  array.memory.reset(std::aligned_alloc(alignment, alignTo(size, alignment)));
+#ifdef MADV_HUGEPAGE
+  if (large && array.memory) (void)madvise(array.memory.get(), size, MADV_HUGEPAGE);
+#endif
   if (!array.memory) return failure("no memory for an array of {0} bytes", *bytes);
   return array;
 }

@@ -103,13 +103,12 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
         return emitter.mul(idx.back(), decayAt(state, idx[0], p.rank ? idx[1] : Value()));
       },
       one);
-  if (rows > 1 && !isLong(state)) {
-    Value zero =
-        emitter.stage("zero", with({"j"}), sized({rows}), [&](StageEmitter::Indices) { return emitter.number(0); });
+  if (rows > 1 && !p.rank) {
+    Value zero = emitter.stage("zero", {"j"}, {rows}, [&](StageEmitter::Indices) { return emitter.number(0); });
     p.w = emitter.stage(
-        "w", with({"i", "j"}), sized({rows, rows}),
+        "w", {"i", "j"}, {rows, rows},
         [&](StageEmitter::Indices idx) {
-          Value later = emitter.mul(idx.back(), decayAt(state, idx[0], p.rank ? idx[2] : Value()));
+          Value later = emitter.mul(idx.back(), decayAt(state, idx[0], {}));
           Value same =
               emitter.select(emitter.compare(BinaryKind::Eq, idx[1], idx[0]), emitter.number(1), emitter.number(0));
           return emitter.select(emitter.compare(BinaryKind::Lt, idx[1], idx[0]), later, same);
@@ -168,6 +167,8 @@ Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
   Value k = state.pairs[pair].k;
   auto p = products(state);
   if (isLong(state)) afterwards(state);
+  Value decayed;
+  if (p && p->rank && rows > 1 && !isLong(state)) decayed = decayedKeys(state, pair);
   auto key = std::make_tuple((void *)nullptr, k.getAsOpaquePointer(), state.decay.getAsOpaquePointer(), false);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
   bool vector = state.type.getRank() > 0;
@@ -179,10 +180,25 @@ Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
     Value c = vector ? idx[1] : Value(), x = beforeEnd(idx[0], element(k, idx[0], c), 0);
     if (!p || rows == 1) return x;
     if (isLong(state)) return weigh(x, emitter.at(afterwards(state), {arithmetic(idx[0], '~', rows - 1), c}), p->grows);
-    SmallVector<Value> at{emitter.index(rows - 1), idx[0]};
-    if (p->rank) at.push_back(c);
-    return weigh(x, emitter.at(p->w, at), p->grows);
+    if (decayed) return emitter.at(decayed, {emitter.index(rows - 1), idx[0], c});
+    return weigh(x, emitter.at(p->w, {emitter.index(rows - 1), idx[0]}), p->grows);
   });
+}
+
+Value Tile::decayedKeys(const FactoredForm::State &state, unsigned pair) {
+  Value k = state.pairs[pair].k;
+  Value &keys = decayed[{k.getAsOpaquePointer(), state.decay.getAsOpaquePointer()}];
+  if (keys) return keys;
+  auto p = products(state);
+  int64_t d = state.type.getSizes()[0];
+  Value first = emitter.tensorOf(k);
+  if (masked || !emitter.hasRows(k))
+    first = emitter.stage("k", {"j", "c"}, {rows, d},
+                          [&](StageEmitter::Indices idx) { return beforeEnd(idx[0], element(k, idx[0], idx[1]), 0); });
+  return keys = emitter.stage(
+             "K", {"i", "j", "c"}, {rows, rows, d},
+             [&](StageEmitter::Indices idx) { return weigh(idx.back(), decayAt(state, idx[0], idx[2]), p->grows); },
+             first, {}, /*staggered=*/true);
 }
 
 Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &state, unsigned pair) {
@@ -193,6 +209,8 @@ Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &st
                              read.inclusive);
   if (auto it = cache.find(key); it != cache.end()) return it->second;
   if (isLong(state)) return cache[key] = subBlockScores(read, state, pair);
+  Value decayed;
+  if (p && p->rank) decayed = decayedKeys(state, pair);
   return cache[key] = emitter.stage("A", {"i", "j"}, {rows, rows}, [&](StageEmitter::Indices idx) {
     Value i = idx[0], j = idx[1], row = i;
     // An exclusive read sees the decays up to the step before.
@@ -201,8 +219,7 @@ Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &st
                                    arith::SubIOp::create(emitter.builder, emitter.loc, i, emitter.index(1)),
                                    emitter.index(0));
     Value sum = overFeature(state, [&](Value c) {
-      Value x = element(k, j, c);
-      if (p && p->rank) x = weigh(x, emitter.at(p->w, {row, j, c}), p->grows);
+      Value x = decayed ? emitter.at(decayed, {row, j, c}) : element(k, j, c);
       return emitter.mul(element(read.q, i, c), x);
     });
     if (p && !p->rank) sum = weigh(sum, emitter.at(p->w, {row, j}), p->grows);

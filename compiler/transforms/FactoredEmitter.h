@@ -79,10 +79,10 @@ public:
   int64_t rows;
   llvm::SmallVector<mlir::Value> exponentsAfter; ///< carried on to the next chunk
 
-  /// Running products of a state's decay: W [i, j(, c)] over (j, i], `before` [i(, c)] over [0, i], nothing where the
+  /// Running products of a state's decay: W [i, j] over (j, i], `before` [i(, c)] over [0, i], nothing where the
   /// state does not decay.
   struct Products {
-    mlir::Value w, before; ///< no w for long chunks of channels: see SubBlocks
+    mlir::Value w, before; ///< no w where decays differ by channel: see decayedKeys and SubBlocks
     unsigned rank;
     bool grows; ///< a factor may exceed one
   };
@@ -98,6 +98,8 @@ public:
   /// scaledQuery already: those of a scalar.
   mlir::Value sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value i,
                          mlir::Value sum);
+  /// Where decays differ by channel: K[i, j, c], the key of step j with the decays over (j, i].
+  mlir::Value decayedKeys(const FactoredForm::State &state, unsigned pair);
   /// k scaled by the decays up to the chunk's end: what is added to the state.
   mlir::Value scaledKey(const FactoredForm::State &state, unsigned pair);
   /// A[i, j]: masked products within the chunk.
@@ -150,6 +152,7 @@ private:
   std::map<void *, Products> known;
   std::map<void *, SubBlocks> blocks;
   std::map<void *, mlir::Value> afters;
+  std::map<std::pair<void *, void *>, mlir::Value> decayed; ///< by key and decay
   std::map<std::tuple<void *, void *, void *, bool>, mlir::Value> cache;
   llvm::SmallVector<mlir::Value> exponentsAt, exponentsNext;
 };

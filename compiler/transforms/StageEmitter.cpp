@@ -28,10 +28,11 @@ Value StageEmitter::number(double x) { return ConstantOp::create(builder, loc, b
 Value StageEmitter::index(int64_t x) { return arith::ConstantIndexOp::create(builder, loc, x); }
 
 Value StageEmitter::stage(StringRef name, ArrayRef<StringRef> axes, ArrayRef<int64_t> sizes, Body body, Value init,
-                          Value solve) {
+                          Value solve, bool staggered) {
   auto type = RealType::get(builder.getContext(), sizes);
-  auto op = StageOp::create(builder, loc, type, builder.getStringAttr(name), builder.getStrArrayAttr(axes), init, solve,
-                            builder.getI64IntegerAttr(0), ScheduleAttr());
+  auto op = StageOp::create(builder, loc, type, builder.getStringAttr(name), builder.getStrArrayAttr(axes), init,
+                            staggered ? builder.getUnitAttr() : UnitAttr(), solve, builder.getI64IntegerAttr(0),
+                            ScheduleAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block &block = op.getBody().emplaceBlock();
   SmallVector<Value> indices;

@@ -53,7 +53,7 @@ public:
   /// A stage over `sizes`; `body` gives the scalar at the indices. With `init`, serial along the first axis; the last
   /// index given is then the value before. With `solve`, the right side of a triangular system.
   mlir::Value stage(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> axes, llvm::ArrayRef<int64_t> sizes,
-                    Body body, mlir::Value init = {}, mlir::Value solve = {});
+                    Body body, mlir::Value init = {}, mlir::Value solve = {}, bool staggered = false);
   mlir::Value fold(ReduceKind kind, llvm::StringRef axis, int64_t extent,
                    llvm::function_ref<mlir::Value(mlir::Value)> body, mlir::Value last = {});
   /// `v` at `indices`, written out at the builder's place.

@@ -211,6 +211,13 @@ void Evaluator::evaluateStage(StageOp op) {
       indices[body.getArgument(d)] = rest % r.shape[d];
       rest /= r.shape[d];
     }
+    if (op.getStaggered()) {
+      int64_t step = i / first, column = i % first / (first / r.shape[1]);
+      if (step <= column) {
+        r.data[i] = step < column ? NAN : value(op.getInit()).data[i % first];
+        continue;
+      }
+    }
     if (op.getInit())
       values[body.getArguments().back()] = Array({}, i < first ? value(op.getInit()).data[i] : r.data[i - first]);
     for (Operation &inner : body.without_terminator()) evaluate(&inner);

@@ -24,6 +24,11 @@ attn.kernel @k form "chunkwise" chunk 4 bidirectional inputs [#attn.param<token 
       %n = attn.number %i
       attn.yield %n : !attn.tensor<>
     }
+    // CHECK: attn.stage "K" axes ["i", "j", "e"] serial %{{.*}} : !attn.tensor<4, 2> staggered : <4, 4, 2> {
+    %K = attn.stage "K" axes ["i", "j", "e"] serial %r : !attn.tensor<4, 2> staggered : !attn.tensor<4, 4, 2> {
+    ^bb0(%i: index, %j: index, %e: index, %before: !attn.tensor<>):
+      attn.yield %before : !attn.tensor<>
+    }
     // CHECK: %y = attn.stage "y" axes ["i", "e"] serial %{{.*}} : !attn.tensor<2> group 1 : <4, 2> {
     // CHECK: ^bb0(%i: index, %e: index, %before: !attn.tensor<>)
     %y = attn.stage "y" axes ["i", "e"] serial %c : !attn.tensor<2> group 1 : !attn.tensor<4, 2> {
