@@ -1,4 +1,5 @@
 #include "dialect/AttnDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/RegionKindInterface.h"

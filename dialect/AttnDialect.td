@@ -20,6 +20,7 @@ def Attn_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect"]; // indices of kernels
   let extraClassDeclaration = [{
     void registerTypes();
     void registerAttributes();

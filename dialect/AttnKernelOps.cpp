@@ -1,5 +1,7 @@
 // Verifiers of the kernel phase.
 #include "dialect/OperatorUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace lintel;
@@ -179,6 +181,28 @@ LogicalResult FoldOp::verify() {
   auto type = yield && yield.getValues().size() == 1 ? dyn_cast<RealType>(yield.getValues()[0].getType()) : RealType();
   if (!type || type.getRank() != 0) return emitOpError("expected the body to yield one scalar");
   return success();
+}
+
+namespace {
+/// One term is no sum: it is written where the sum was.
+struct InlineOneTerm : OpRewritePattern<FoldOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(FoldOp fold, PatternRewriter &rewriter) const override {
+    if (static_cast<int64_t>(fold.getExtent()) != 1 || fold.getLast()) return failure();
+    Block &body = fold.getBody().front();
+    Value zero = arith::ConstantIndexOp::create(rewriter, fold.getLoc(), 0);
+    Value term = cast<YieldOp>(body.getTerminator()).getValues()[0];
+    if (term.getType() != fold.getType()) return failure();
+    rewriter.eraseOp(body.getTerminator());
+    rewriter.inlineBlockBefore(&body, fold, zero);
+    rewriter.replaceOp(fold, term);
+    return success();
+  }
+};
+} // namespace
+
+void FoldOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<InlineOneTerm>(context);
 }
 
 LogicalResult EmitOp::verify() {

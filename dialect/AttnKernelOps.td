@@ -148,6 +148,7 @@ def Attn_FoldOp : Attn_ValueOp<"fold", [SingleBlock, DeclareOpInterfaceMethods<O
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind $axis $extent (`upto` $last^)? $body attr-dict";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Attn_NumberOp : Attn_ValueOp<"number"> {

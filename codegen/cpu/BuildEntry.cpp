@@ -13,6 +13,9 @@ using namespace lintel;
 
 namespace {
 
+/// So few steps are not worth a copy of the state to aligned memory.
+constexpr int64_t fewSteps = 8;
+
 struct BuildEntry : lintel::impl::BuildEntryBase<BuildEntry> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -71,22 +74,43 @@ struct BuildEntry : lintel::impl::BuildEntryBase<BuildEntry> {
     };
     if (shape.inputs) {
       Value base = at(item, ptr, offsetof(lintel_item, input));
-      Value steps = at(item, ptr, offsetof(lintel_item, input_step));
+      Value strides = at(item, ptr, offsetof(lintel_item, input_step));
       Value rows = at(item, ptr, offsetof(lintel_item, input_row));
       for (int64_t i = 0; i < shape.inputs; ++i) {
         pass(at(base, ptr, 8 * i), ReadOnly);
-        arguments.append({at(steps, i64, 8 * i), at(rows, i64, 8 * i)});
+        arguments.append({at(strides, i64, 8 * i), at(rows, i64, 8 * i)});
       }
     }
+    Value steps = at(item, i64, offsetof(lintel_item, steps)), own = at(item, ptr, offsetof(lintel_item, scratch));
+    auto number = [&](int64_t n) -> Value { return LLVM::ConstantOp::create(b, loc, i64, n); };
+    SmallVector<std::tuple<Value, Value, Value>> copies; // to, from, bytes
     if (shape.states) {
       Value in = at(item, ptr, offsetof(lintel_item, state_in)), out = at(item, ptr, offsetof(lintel_item, state_out));
       Value null = LLVM::ZeroOp::create(b, loc, ptr);
       for (int64_t i = 0; i < shape.states; ++i) {
         Value from = at(in, ptr, 8 * i), to = at(out, ptr, 8 * i);
-        pass(from, Nothing);
-        pass(to, Nothing);
-        arguments.push_back(LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, from, null));
-        arguments.push_back(LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, to, null));
+        Value hasIn = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, from, null);
+        Value hasOut = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, to, null);
+        bool inPlace = shape.inPlace[i].bytes > 0;
+        if (inPlace) {
+          // In the caller's memory, unless there is none, or vectors would lie across lines for long.
+          Value low = LLVM::AndOp::create(b, loc, LLVM::PtrToIntOp::create(b, loc, i64, to), number(63));
+          Value across =
+              LLVM::AndOp::create(b, loc, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, low, zero),
+                                  LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::sgt, steps, number(fewSteps)));
+          Value apart =
+              LLVM::OrOp::create(b, loc, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, to, null), across);
+          Value aside =
+              LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), own, ValueRange(number(shape.inPlace[i].offset)));
+          Value memory = LLVM::SelectOp::create(b, loc, apart, aside, to);
+          Value wanted = LLVM::AndOp::create(b, loc, apart, hasOut);
+          copies.emplace_back(LLVM::SelectOp::create(b, loc, wanted, to, memory), memory,
+                              LLVM::SelectOp::create(b, loc, wanted, number(shape.inPlace[i].bytes), zero));
+          to = memory;
+        }
+        pass(from, inPlace ? ReadOnly : Nothing);
+        pass(to, inPlace ? NoAlias : Nothing);
+        arguments.append({hasIn, hasOut});
       }
     }
     Value outs = at(item, ptr, offsetof(lintel_item, out)), outSteps = at(item, ptr, offsetof(lintel_item, out_step));
@@ -94,12 +118,13 @@ struct BuildEntry : lintel::impl::BuildEntryBase<BuildEntry> {
       pass(at(outs, ptr, 8 * i), NoAlias);
       arguments.push_back(at(outSteps, i64, 8 * i));
     }
-    arguments.append({at(item, i64, offsetof(lintel_item, steps)), at(item, i64, offsetof(lintel_item, position))});
-    pass(at(item, ptr, offsetof(lintel_item, scratch)), Scratch);
+    arguments.append({steps, at(item, i64, offsetof(lintel_item, position))});
+    pass(own, Scratch);
     LLVM::CallOp::create(b, loc, body, arguments);
+    for (auto [to, from, bytes] : copies) LLVM::MemcpyOp::create(b, loc, to, from, bytes, /*isVolatile=*/false);
     LLVM::ReturnOp::create(b, loc, ValueRange());
     body.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("noinline")}));
-    for (StringRef name : {entryName, inputsName, statesName, outputsName}) body->removeAttr(name);
+    for (StringRef name : {entryName, inputsName, statesName, outputsName, inPlaceName}) body->removeAttr(name);
     return success();
   }
 };

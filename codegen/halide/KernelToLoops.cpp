@@ -113,14 +113,32 @@ LogicalResult LoopWriter::run() {
   for (StageOp stage : kernel.getBody().front().getOps<StageOp>())
     if (Value old = overwrittenBy(stage)) overwrites[stage] = old;
   auto end = [&](ArrayRef<Value> last) -> LogicalResult {
+    SmallVector<Buffer> from;
     for (auto [s, v] : llvm::enumerate(last)) {
-      auto from = bufferOf(v);
-      if (failed(from)) return failure();
+      auto buffer = bufferOf(v);
+      if (failed(buffer)) return failure();
+      from.push_back(*buffer);
+      // What lies where another state goes is put aside before any is written.
+      for (auto [other, state] : llvm::enumerate(states))
+        if (isInPlaceState() && other != s && buffer->base == state.out) {
+          auto sizes = cast<RealType>(v.getType()).getSizes();
+          auto aside = allocate(sizes, compute);
+          if (failed(aside)) return failure();
+          copy(*aside, *buffer, sizes);
+          from.back() = *aside;
+        }
+    }
+    for (auto [s, v] : llvm::enumerate(last)) {
+      if (isInPlaceState()) {
+        Buffer to{states[s].out, {request.state, false, false}, {}, false};
+        if (from[s].base != states[s].out) copy(to, from[s], cast<RealType>(v.getType()).getSizes());
+        continue;
+      }
       auto choice = scf::IfOp::create(b, loc, states[s].hasOut, false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(choice.thenBlock());
       Buffer to{states[s].out, {request.state, false, false}, {}, false};
-      copy(to, *from, cast<RealType>(v.getType()).getSizes());
+      copy(to, from[s], cast<RealType>(v.getType()).getSizes());
     }
     return success();
   };
@@ -129,6 +147,16 @@ LogicalResult LoopWriter::run() {
   auto shared = plan.allocate(sharedBytes);
   if (!shared) return fail("expected scratch memory below 2^63 bytes");
   for (arith::ConstantIndexOp begin : sharedBegins) begin->setAttr("value", b.getIndexAttr(*shared));
+  if (isInPlaceState()) {
+    SmallVector<int64_t> places;
+    for (Value state : kernel.getBody().front().getArguments().drop_front(inputs.size())) {
+      int64_t bytes = cast<RealType>(state.getType()).getNumElements() * (request.state == LINTEL_F64 ? 8 : 4);
+      auto place = plan.allocate(bytes);
+      if (!place) return fail("expected scratch memory below 2^63 bytes");
+      places.append({*place, bytes});
+    }
+    body->setAttr("lintel.in_place", b.getDenseI64ArrayAttr(places));
+  }
   result.scratchBytes = plan.total();
   return success();
 }

@@ -111,12 +111,19 @@ FailureOr<LoopWriter::Buffer> LoopWriter::bufferOf(Value v) {
   // A state: its value at the start, in scratch.
   OpBuilder::InsertionGuard guard(b);
   State &state = states[n - inputs.size()];
-  auto buffer = allocate(sizes, compute);
+  bool inPlace = isInPlaceState();
+  auto buffer = inPlace ? FailureOr<Buffer>(Buffer{state.out, {request.state, false, false}, {}, true})
+                        : allocate(sizes, compute);
   if (failed(buffer)) return failure();
   Value count = index(cast<RealType>(v.getType()).getNumElements());
   auto choice = scf::IfOp::create(b, loc, state.hasIn, /*withElseRegion=*/true);
   for (bool has : {true, false}) {
     b.setInsertionPointToStart(has ? choice.thenBlock() : choice.elseBlock());
+    if (inPlace && has) {
+      auto address = [&](Value m) { return memref::ExtractAlignedPointerAsIndexOp::create(b, loc, m).getResult(); };
+      Value other = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, address(state.in), address(state.out));
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, other, false).thenBlock());
+    }
     auto loop = scf::ForOp::create(b, loc, index(0), count, index(1));
     b.setInsertionPointToStart(loop.getBody());
     Value x = has ? memref::LoadOp::create(b, loc, state.in, loop.getInductionVar()).getResult()
@@ -333,6 +340,7 @@ LogicalResult LoopWriter::finishEmit(EmitOp emit) {
 }
 
 LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
+  if (isWalked(stages.front())) return runWalk(stages);
   GroupRequest group;
   group.name = request.entry + "_g" + std::to_string(groups++);
   group.stages.assign(stages.begin(), stages.end());

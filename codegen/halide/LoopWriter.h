@@ -39,6 +39,8 @@ private:
                                  llvm::ArrayRef<Buffer> carried);
   mlir::LogicalResult writeLoop(mlir::Operation *loop);
   mlir::LogicalResult runGroup(llvm::ArrayRef<StageOp> stages);
+  /// WalkWriter.cpp: stages marked `walk`.
+  mlir::LogicalResult runWalk(llvm::ArrayRef<StageOp> stages);
   mlir::LogicalResult writeRows(RowsOp rows);
   void prepareEmit(EmitOp emit);
   mlir::LogicalResult finishEmit(EmitOp emit);
@@ -55,6 +57,8 @@ private:
   mlir::MemRefType memrefType(lintel_dtype dtype);
   void prefetchRows(mlir::Value base, mlir::Value step, int64_t rows, int64_t elements, bool write);
   bool isPartial(mlir::Value t);
+  /// States are updated in the caller's memory, where that is what they are computed in (docs/abi.md).
+  bool isInPlaceState() const { return request.state == compute; }
   mlir::LogicalResult fail(const llvm::Twine &message) { return emitError(loc, message); }
 
   const LoopsRequest &request;

@@ -1,5 +1,7 @@
 #include "codegen/schedule/StageSchedule.h"
+#include "codegen/schedule/StageUse.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using namespace lintel;
@@ -100,6 +102,7 @@ static int64_t writtenSize(Block &block, DenseMap<Value, int64_t> &sizes) {
 
 bool lintel::canInline(StageOp stage, std::string &reason) {
   if (stage.isSerial()) return reason = "a serial stage is computed in order", false;
+  if (isWalked(stage)) return reason = "a stage of a walk is computed in its loops", false;
   StageOp user;
   for (OpOperand &use : stage->getUses()) {
     auto at = dyn_cast<AtOp>(use.getOwner());
@@ -135,7 +138,8 @@ bool lintel::isLegal(StageOp stage, const StageSchedule &s, bool inPlace, std::s
   if (s.vector * s.panel * s.rows > 4096)
     return reason = "expected at most 4096 elements in registers, found " + std::to_string(s.vector * s.panel * s.rows),
            false;
-  if (inPlace && (inner % (s.vector * s.panel) || next % s.rows))
+  // A walk has no tile that overlaps.
+  if (inPlace && !isWalked(stage) && (inner % (s.vector * s.panel) || next % s.rows))
     return reason = "it overwrites what it reads, so its tiles must divide its axes", false;
   return true;
 }
@@ -150,6 +154,11 @@ StageSchedule lintel::chooseSchedule(StageOp stage, const ScheduleTarget &target
   auto sizes = stage.getType().getSizes();
   int64_t lanes = std::max(1u, target.vectorBits / target.elementBits);
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
+  if (isWalked(stage)) { // registers: sums for each vector of a panel, what is added to them, and a state's row
+    s.vector = std::min<int64_t>(lanes, llvm::bit_floor(static_cast<uint64_t>(inner)));
+    s.panel = std::max<int64_t>(1, std::min<int64_t>(inner / s.vector, target.registers / 2));
+    return s;
+  }
   if (stage.isSerial() && sizes.size() == 1) return s; // serial along its only axis
   if (stage.isSerial() && sizes.size() == 2) next = 1;
   if (inner % lanes == 0) s.vector = lanes;

@@ -24,6 +24,8 @@ bool lintel::canOverwrite(StageOp stage, Value old) {
       continue;
     }
     auto other = dyn_cast<StageOp>(top);
+    // In one walk each row is read before it is written.
+    if (other && isWalked(other) && isWalked(stage) && other.getGroup() == stage.getGroup()) continue;
     if (other ? other.getGroup() >= stage.getGroup() : !top->isBeforeInBlock(stage)) return false;
   }
   return true;

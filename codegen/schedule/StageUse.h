@@ -6,6 +6,9 @@
 
 namespace lintel {
 
+/// Whether the stage is one of those that read and update states in one pass over their rows (attn-walk-states).
+inline bool isWalked(StageOp stage) { return stage->hasAttr("walk"); }
+
 /// Whether anything outside its group uses the stage's result, so that it needs memory.
 bool isUsedOutside(StageOp stage);
 

@@ -51,4 +51,5 @@ void lintel::buildKernelPipeline(OpPassManager &passes) {
   passes.addPass(createAssignPrecision());
   // After CSE: equal stages are one before they are grouped.
   passes.addPass(createFuseStages());
+  passes.addPass(createWalkStates());
 }

@@ -139,6 +139,16 @@ def LowerFormToStages : Pass<"attn-lower-form-to-stages", "::mlir::ModuleOp"> {
   let dependentDialects = ["::lintel::AttnDialect", "::mlir::arith::ArithDialect"];
 }
 
+def WalkStates : Pass<"attn-walk-states", "::mlir::ModuleOp"> {
+  let summary = "read and update a state in one pass over its rows";
+  let description = [{
+    Before: `attn.kernel` with grouped stages. After: in loops over single steps, the stages that update states of one shape element by element, and the rows of sums
+    over these states that feed nothing which updates a state, have the attribute `walk` and a group of their own behind all that reads the states otherwise; what
+    the rows feed follows in one more group.
+  }];
+  let dependentDialects = ["::lintel::AttnDialect"];
+}
+
 def FuseStages : Pass<"attn-fuse-stages", "::mlir::ModuleOp"> {
   let summary = "group the stages of a loop body that are built together";
   let description = [{

@@ -256,4 +256,68 @@ TEST(State, BitsDoNotDependOnThreads) {
   }
 }
 
+// Memory of any alignment, read and written in place or not, wide rows in blocks and columns that fill no vector.
+TEST(State, LiesWhereItIs) {
+  for (const char *name : {"retnet", "gla", "delta", "second_order"}) {
+    Dimensions sizes{{"dk", 9}, {"dv", 150}};
+    std::vector<FormRequest> forms{form("recurrent")};
+    if (name != std::string("second_order")) forms.push_back(form("chunkwise", 4));
+    const Kernel &kernel = compiled(name, sizes, LINTEL_F32, forms);
+    for (int64_t steps : {1, 3, 9}) {
+      RandomRequest request;
+      request.steps = steps, request.heads = 2, request.initial = true, request.seed = 11;
+      BoundArrays arrays = kernel.random(request);
+      for (const FormRequest &variant : kernel.variants()) {
+        expectReference(kernel, arrays, variant);
+        RunResult want = kernel.run(arrays, variant);
+        for (int shift : {0, 1, 5})
+          for (bool inPlace : {true, false}) {
+            std::vector<lintel_array> inputs, in, out;
+            for (NpyArray &x : arrays.inputs)
+              inputs.push_back(
+                  lintel_array_contiguous(x.data(), x.dtype, static_cast<int32_t>(x.shape.size()), x.shape.data()));
+            std::vector<std::vector<float>> memory;
+            for (const auto &x : arrays.initial) {
+              int64_t n = x->elements();
+              auto *given = const_cast<float *>(x->dataAs<float>());
+              memory.emplace_back(static_cast<size_t>(n) + 32, NAN);
+              // From a multiple of 64 bytes on.
+              float *place = memory.back().data();
+              while (reinterpret_cast<uintptr_t>(place) % 64) ++place;
+              place += shift;
+              if (inPlace) std::copy_n(given, n, place);
+              auto view = [&](float *data) {
+                return lintel_array_contiguous(data, LINTEL_F32, static_cast<int32_t>(x->shape.size()),
+                                               x->shape.data());
+              };
+              in.push_back(view(inPlace ? place : given));
+              out.push_back(view(place));
+            }
+            NpyArray got = llvm::cantFail(NpyArray::create(want.out.dtype, want.out.shape));
+            lintel_array o = lintel_array_contiguous(got.data(), got.dtype, static_cast<int32_t>(got.shape.size()),
+                                                     got.shape.data());
+            lintel_call call{};
+            call.kernel = kernel.kernel(), call.inputs = inputs.data(), call.out = &o;
+            call.states_in = in.data(), call.states_out = out.data();
+            call.form = variant.form.c_str(), call.chunk = variant.chunk;
+            lintel_error error;
+            ASSERT_EQ(lintel_run(&call, &error), LINTEL_OK) << error.message;
+            auto where = [&] {
+              return std::string(name) + " " + text(variant) + ", " + std::to_string(steps) + " steps, shift " +
+                     std::to_string(shift) + (inPlace ? ", in place" : "");
+            };
+            EXPECT_TRUE(sameBits(got, want.out)) << where();
+            for (size_t s = 0; s < out.size(); ++s) {
+              const auto *place = static_cast<const float *>(out[s].data);
+              EXPECT_EQ(std::memcmp(place, want.states[s].data(), want.states[s].bytes()), 0) << where();
+              const float *end = memory[s].data() + memory[s].size();
+              for (const float *x = memory[s].data(); x < end; ++x)
+                if (x < place || x >= place + want.states[s].elements()) ASSERT_TRUE(std::isnan(*x)) << where();
+            }
+          }
+      }
+    }
+  }
+}
+
 } // namespace

@@ -28,3 +28,11 @@ func.func @result(%out: memref<?xf32>, %os: index, %steps: index, %position: ind
 func.func @name() attributes {lintel.entry = 1 : i64, lintel.inputs = 0 : i64, lintel.states = 0 : i64} {
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected `lintel.in_place` to be an offset and a size from 0 for each of 1 states, found array<i64: 64>}}
+func.func @place(%in: memref<?xf32>, %so: memref<?xf32>, %hasIn: i1, %hasOut: i1, %out: memref<?xf32>, %os: index, %steps: index, %position: index, %scratch: memref<64xi8>)
+    attributes {lintel.entry = "e", lintel.inputs = 0 : i64, lintel.states = 1 : i64, lintel.in_place = array<i64: 64>} {
+  return
+}

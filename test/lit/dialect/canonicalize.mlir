@@ -60,3 +60,40 @@ attn.spec @powers inputs [#attn.param<token "x">] states [] {
   %p = attn.binary pow %x, %four : <n>, <>
   attn.yield %p : !attn.tensor<n>
 }
+
+// A sum of one term is the term, unless its end may lie before it.
+// CHECK-LABEL: attn.kernel @one_term
+// CHECK: attn.stage "a"
+// CHECK-NOT: attn.fold
+// CHECK: %[[X:.+]] = attn.at %{{.*}}[%c0, %e]
+// CHECK: attn.yield %[[X]]
+// CHECK: attn.stage "b"
+// CHECK: attn.fold sum "j" 1 upto %i
+attn.kernel @one_term form "recurrent" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
+^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
+  %n = attn.scan whole chunk 1 carry %s : !attn.tensor<2> -> !attn.tensor<2> {
+  ^bb0(%t: index, %c: !attn.tensor<2>):
+    %r = attn.rows %x[%t] : <2> -> <1, 2>
+    %a = attn.stage "a" axes ["i", "e"] : <1, 2> {
+    ^bb0(%i: index, %e: index):
+      %f = attn.fold sum "j" 1 {
+      ^bb0(%j: index):
+        %y = attn.at %r[%j, %e] : <1, 2>
+        attn.yield %y : !attn.tensor<>
+      }
+      attn.yield %f : !attn.tensor<>
+    }
+    %b = attn.stage "b" axes ["i", "e"] : <1, 2> {
+    ^bb0(%i: index, %e: index):
+      %f = attn.fold sum "j" 1 upto %i {
+      ^bb0(%j: index):
+        %y = attn.at %a[%j, %e] : <1, 2>
+        attn.yield %y : !attn.tensor<>
+      }
+      attn.yield %f : !attn.tensor<>
+    }
+    attn.emit %b[%t] : <1, 2>
+    attn.yield %c : !attn.tensor<2>
+  }
+  attn.yield %n : !attn.tensor<2>
+}
