@@ -18,6 +18,9 @@ template <class OpT> LogicalResult verifyStepwise(OpT op) {
     auto type = cast<RealType>(op.getBody().getArgument(op.getInputs().size() + s).getType());
     if (type.getRank() != 0 || op.getScales()[s] >= 0)
       return op.emitOpError("expected state ") << s << ", an exponent, to be a scalar without an exponent of its own";
+    for (int64_t behind = s; behind < states; ++behind)
+      if (!llvm::is_contained(op.getScales(), behind))
+        return op.emitOpError("expected exponents behind all other states, found state ") << behind << " behind " << s;
   }
   return success();
 }
@@ -138,6 +141,9 @@ template <class OpT> LogicalResult verifyFactored(OpT op) {
   for (int64_t s : op.getScales())
     if (s != -1 && (s < states || s >= states + internal))
       return op.emitOpError("expected a scale to be the index of an internal state or -1, found ") << s;
+  for (int64_t s = states; s < states + internal; ++s)
+    if (!llvm::is_contained(op.getScales(), s))
+      return op.emitOpError("expected internal state ") << s << " to be the exponent of a state";
   if (failed(verifyTokenValues(op))) return failure();
   auto out = cast<YieldOp>(op.getCombine().front().getTerminator()).getValues();
   if (unsigned outputs = numOutputs(op); out.size() != outputs) {

@@ -6,6 +6,27 @@
 using namespace mlir;
 using namespace lintel;
 
+/// Exponents are scalars without one of their own, behind all other states.
+static LogicalResult verifyScales(KernelOp op, unsigned states) {
+  ArrayRef<int64_t> scales = op.getScales();
+  if (scales.empty()) return success();
+  if (scales.size() != states)
+    return op.emitOpError("expected a scale for each of ") << states << " states, found " << scales.size();
+  int64_t first = states;
+  for (int64_t s : scales)
+    if (s >= 0) first = std::min(first, s);
+  for (auto [i, s] : llvm::enumerate(scales)) {
+    if (s < -1 || s >= static_cast<int64_t>(states))
+      return op.emitOpError("expected a scale to be the index of a state or -1, found ") << s;
+    if (static_cast<int64_t>(i) < first) continue;
+    auto type = cast<RealType>(op.getBody().getArgument(op.getInputs().size() + i).getType());
+    if (type.getRank() != 0 || s >= 0 || !llvm::is_contained(scales, static_cast<int64_t>(i)))
+      return op.emitOpError("expected exponents, scalars without one of their own, behind all other states, found state ")
+             << i;
+  }
+  return success();
+}
+
 LogicalResult KernelOp::verifyRegions() {
   SmallVector<StringRef> names = stateNames(getStates());
   if (failed(verifyOperatorHeader(*this, getInputs(), names))) return failure();
@@ -18,6 +39,7 @@ LogicalResult KernelOp::verifyRegions() {
     if (token ? !isa<SequenceType>(arg.getType()) : !isa<RealType>(arg.getType()))
       return emitOpError("expected a sequence for a token input and a tensor for any other, found ") << arg.getType();
   }
+  if (failed(verifyScales(*this, names.size()))) return failure();
   if (failed(verifyChunk(*this, getChunk()))) return failure();
   SmallVector<RealType> outputs = outputTypes();
   if (outputs.size() != numOutputs(*this))
@@ -47,6 +69,11 @@ LogicalResult KernelOp::verifyRegions() {
         return WalkResult::interrupt();
       }
     }
+    if (auto taken = dyn_cast<TakenOp>(op))
+      if (taken.getState() < 0 || taken.getState() >= static_cast<int64_t>(names.size())) {
+        taken.emitOpError("expected the index of one of ") << names.size() << " states, found " << taken.getState();
+        return WalkResult::interrupt();
+      }
     for (Type type : op->getResultTypes())
       if (!fits(op, type)) return WalkResult::interrupt();
     return WalkResult::advance();

@@ -10,12 +10,16 @@ def Attn_KernelOp : Attn_OperatorOp<"kernel", [SingleBlock]> {
     Block arguments: each token input as an `!attn.sequence`, each head or shared input as a tensor, then the user's states. The body is scans;
     `attn.yield` gives the states after the last step. Outputs leave through `attn.emit`: `out`, and where the attribute `outputs` names more,
     `others` in its order. `form` and `chunk` say where it came from.
+
+    `scales`, where given, has one entry for each state: the index of the state that holds its exponent, or -1. Exponents stand behind all other states. One that
+    the caller does not give is 0; where the caller does not take it (`attn.taken`), the states that it belongs to leave as S * 2^p, else as they are.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$form, I64Attr:$chunk, ArrayAttr:$inputs, StrArrayAttr:$states,
-                       TypeAttrOf<Attn_Tensor>:$out, UnitAttr:$bidirectional, OptionalAttr<TypeArrayAttr>:$others);
+                       TypeAttrOf<Attn_Tensor>:$out, UnitAttr:$bidirectional, OptionalAttr<TypeArrayAttr>:$others,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scales);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `form` $form `chunk` $chunk (`bidirectional` $bidirectional^)? `inputs` $inputs `states` $states `out` $out (`others` $others^)? $body attr-dict
+    $sym_name `form` $form `chunk` $chunk (`bidirectional` $bidirectional^)? `inputs` $inputs `states` $states (`scales` $scales^)? `out` $out (`others` $others^)? $body attr-dict
   }];
   let extraClassDeclaration = [{
     /// The type of each output, "out" first.
@@ -168,8 +172,17 @@ def Attn_StartOp : Attn_ValueOp<"start"> {
 
 def Attn_GivenOp : Attn_ValueOp<"given"> {
   let summary = "1 where the caller gave initial states, else 0";
+  let description = [{ Exponents do not count: one without a state says nothing. }];
   let results = (outs Attn_Scalar:$result);
   let assemblyFormat = "attr-dict";
+}
+
+def Attn_TakenOp : Attn_ValueOp<"taken"> {
+  let summary = "1 where the caller takes the kernel's state of this index, else 0";
+  let description = [{ Example: `%g = attn.taken 2` for a kernel whose state 2 is an exponent. }];
+  let arguments = (ins I64Attr:$state);
+  let results = (outs Attn_Scalar:$result);
+  let assemblyFormat = "$state attr-dict";
 }
 
 #endif

@@ -86,9 +86,21 @@ struct BuildEntry : lintel::impl::BuildEntryBase<BuildEntry> {
     SmallVector<std::tuple<Value, Value, Value>> copies; // to, from, bytes
     if (shape.states) {
       Value in = at(item, ptr, offsetof(lintel_item, state_in)), out = at(item, ptr, offsetof(lintel_item, state_out));
-      Value null = LLVM::ZeroOp::create(b, loc, ptr);
+      Value null = LLVM::ZeroOp::create(b, loc, ptr), none;
+      if (shape.exponents) { // a list that is NULL is one of NULLs
+        none = LLVM::AllocaOp::create(b, loc, ptr, ptr, one, /*alignment=*/8);
+        LLVM::StoreOp::create(b, loc, null, none, /*alignment=*/8);
+      }
+      auto exponent = [&](int64_t field, int64_t i) -> Value {
+        Value list = at(item, ptr, field);
+        Value isGiven = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, list, null);
+        Value entry = LLVM::GEPOp::create(b, loc, ptr, ptr, list, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+        return at(LLVM::SelectOp::create(b, loc, isGiven, entry, none), ptr, 0);
+      };
       for (int64_t i = 0; i < shape.states; ++i) {
-        Value from = at(in, ptr, 8 * i), to = at(out, ptr, 8 * i);
+        int64_t e = i - (shape.states - shape.exponents);
+        Value from = e < 0 ? at(in, ptr, 8 * i) : exponent(offsetof(lintel_item, exponent_in), e);
+        Value to = e < 0 ? at(out, ptr, 8 * i) : exponent(offsetof(lintel_item, exponent_out), e);
         Value hasIn = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, from, null);
         Value hasOut = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, to, null);
         bool inPlace = shape.inPlace[i].bytes > 0;
@@ -124,7 +136,7 @@ struct BuildEntry : lintel::impl::BuildEntryBase<BuildEntry> {
     for (auto [to, from, bytes] : copies) LLVM::MemcpyOp::create(b, loc, to, from, bytes, /*isVolatile=*/false);
     LLVM::ReturnOp::create(b, loc, ValueRange());
     body.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("noinline")}));
-    for (StringRef name : {entryName, inputsName, statesName, outputsName, inPlaceName}) body->removeAttr(name);
+    for (StringRef name : {entryName, inputsName, statesName, exponentsName, outputsName, inPlaceName}) body->removeAttr(name);
     return success();
   }
 };

@@ -17,6 +17,7 @@
 //                                memref<..xT>   state_out; must not be written unless has_out; may be state_in
 //                                i1             has_in
 //                                i1             has_out
+//                                (the last lintel.exponents of the states are exponents: exponent_in, exponent_out)
 //   for each of lintel.outputs (1 where it is not given):
 //                                memref<..xT>   out
 //                                index          out_step

@@ -9,7 +9,8 @@
 namespace lintel {
 
 inline constexpr llvm::StringLiteral entryName = "lintel.entry", inputsName = "lintel.inputs",
-                                     statesName = "lintel.states", outputsName = "lintel.outputs",
+                                     statesName = "lintel.states", exponentsName = "lintel.exponents",
+                                     outputsName = "lintel.outputs",
                                      exportName = "lintel.export", inPlaceName = "lintel.in_place";
 
 /// A state that the body updates where it lies: its bytes, and where in scratch it lies if the caller does not want it.
@@ -19,7 +20,7 @@ struct InPlace {
 
 /// The numbers of inputs, states and outputs of an entry; failure with a diagnostic if an attribute is bad.
 struct EntryShape {
-  int64_t inputs = 0, states = 0, outputs = 1;
+  int64_t inputs = 0, states = 0, exponents = 0, outputs = 1; ///< `states` counts the exponents, which are the last
   llvm::SmallVector<InPlace> inPlace; ///< one for each state
   int64_t arguments() const { return 3 * inputs + 4 * states + 2 * outputs + 3; }
 };
@@ -31,13 +32,17 @@ inline mlir::FailureOr<EntryShape> readEntryShape(mlir::Operation *op) {
     return op->emitOpError() << "expected the symbol's name as string in `" << entryName << "`";
   for (auto [name, value] : {std::pair<llvm::StringRef, int64_t *>{inputsName, &shape.inputs},
                              {statesName, &shape.states},
+                             {exponentsName, &shape.exponents},
                              {outputsName, &shape.outputs}}) {
-    if (name == outputsName && !op->hasAttr(name)) continue; // one
+    if ((name == outputsName || name == exponentsName) && !op->hasAttr(name)) continue; // one, and none
     auto attr = op->getAttrOfType<mlir::IntegerAttr>(name);
     if (!attr || !attr.getType().isSignlessInteger(64) || attr.getInt() < 0 || attr.getInt() > 1000)
       return op->emitOpError() << "an entry needs `" << name << "`, an i64 from 0 to 1000";
     *value = attr.getInt();
   }
+  if (shape.exponents > shape.states)
+    return op->emitOpError() << "expected at most " << shape.states << ", the number of states, in `" << exponentsName
+                             << "`, found " << shape.exponents;
   shape.inPlace.resize(shape.states);
   if (mlir::Attribute attr = op->getAttr(inPlaceName)) {
     auto numbers = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(attr);

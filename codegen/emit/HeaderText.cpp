@@ -35,6 +35,7 @@ static std::string shape(const ParameterDescription &p) {
   case LINTEL_SHARED:
     break;
   case LINTEL_STATE:
+  case LINTEL_EXPONENT:
     axes = {"B", "H"};
     break;
   case LINTEL_OUT:
@@ -60,6 +61,8 @@ static const char *kindName(lintel_kind kind) {
     return "state";
   case LINTEL_OUT:
     return "output";
+  case LINTEL_EXPONENT:
+    return "exponent";
   }
   return "array";
 }
@@ -83,6 +86,12 @@ std::string lintel::headerText(const KernelDescription &k) {
   };
   for (const ParameterDescription &p : k.inputs) line(p, "");
   for (const ParameterDescription &p : k.states) line(p, ", zeros if not given");
+  for (auto [i, p] : llvm::enumerate(k.exponents)) {
+    std::vector<std::string> of;
+    for (const ParameterDescription &state : k.states)
+      if (state.exponent == static_cast<int>(i)) of.push_back(comment(state.name));
+    line(p, (", of " + join(of, ", ") + "; optional").c_str());
+  }
   line(k.out, "");
   for (const ParameterDescription &p : k.others) line(p, "");
   os << " *\n * Variants, best first:\n";
@@ -97,13 +106,16 @@ std::string lintel::headerText(const KernelDescription &k) {
     os << "#define " << k.symbol << "_dim_" << identifier(name) << " INT64_C(" << size << ")\n";
   if (!k.dimensions.empty()) os << "\n";
   if (!k.inputs.empty() || !k.states.empty()) {
-    os << "/* Positions in lintel_item.input, in .state_in and .state_out" << (k.others.empty() ? "" : ", and in .out")
+    os << "/* Positions in lintel_item.input, in .state_in and .state_out"
+       << (k.exponents.empty() ? "" : ", in .exponent_in and .exponent_out") << (k.others.empty() ? "" : ", and in .out")
        << ". */\nenum {\n";
     std::vector<std::string> entries;
     for (size_t i = 0; i < k.inputs.size(); ++i)
       entries.push_back("  " + k.symbol + "_input_" + identifier(k.inputs[i].name) + " = " + std::to_string(i));
     for (size_t i = 0; i < k.states.size(); ++i)
       entries.push_back("  " + k.symbol + "_state_" + identifier(k.states[i].name) + " = " + std::to_string(i));
+    for (size_t i = 0; i < k.exponents.size(); ++i)
+      entries.push_back("  " + k.symbol + "_exponent_" + identifier(k.exponents[i].name) + " = " + std::to_string(i));
     for (size_t i = 0; i < k.others.size(); ++i)
       entries.push_back("  " + k.symbol + "_output_" + identifier(k.others[i].name) + " = " + std::to_string(i + 1));
     os << join(entries, ",\n") << "\n};\n\n";

@@ -17,6 +17,7 @@ struct ParameterDescription {
   lintel_kind kind = LINTEL_TOKEN;
   lintel_dtype dtype = LINTEL_F32;
   std::vector<int64_t> dims;         // inner axes only; at most 2
+  int exponent = -1;                 // of a state: the index of the exponent it is held with
   std::vector<std::string> dimNames; // as in the spec ("dk"), "" for a literal; empty or as long as dims
 };
 
@@ -40,7 +41,7 @@ struct KernelDescription {
   bool causal = true;
   bool attends = false;                                    // reads other steps' inputs again
   std::vector<std::pair<std::string, int64_t>> dimensions; // dk = 64, in the order of the spec
-  std::vector<ParameterDescription> inputs, states;
+  std::vector<ParameterDescription> inputs, states, exponents;
   ParameterDescription out;
   std::vector<ParameterDescription> others; // outputs after `out`
   std::vector<VariantDescription> variants; // best first

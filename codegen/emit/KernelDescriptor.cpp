@@ -8,7 +8,7 @@ using namespace llvm;
 using namespace lintel;
 
 // The builder below writes the structs field by field; a change of the header must change it too.
-static_assert(sizeof(lintel_parameter) == 40 && sizeof(lintel_variant) == 56 && sizeof(lintel_kernel) == 88,
+static_assert(sizeof(lintel_parameter) == 40 && sizeof(lintel_variant) == 56 && sizeof(lintel_kernel) == 96,
               "kernel.h changed: adapt KernelDescriptor.cpp");
 
 namespace {
@@ -28,6 +28,7 @@ public:
     for (const auto &p : k.others) parameters.push_back(&p);
     for (const auto &p : k.inputs) parameters.push_back(&p);
     for (const auto &p : k.states) parameters.push_back(&p);
+    for (const auto &p : k.exponents) parameters.push_back(&p);
     for (const ParameterDescription *p : parameters) {
       good &= text(p->name);
       if (p->dims.size() > 2)
@@ -58,11 +59,12 @@ public:
                           number32(k.variants.size()),
                           number32(k.attends),
                           number32(outputs.size()),
-                          number32(0),
+                          number32(k.exponents.size()),
                           parameters(k.inputs),
                           parameters(k.states),
                           parameters(outputs),
-                          variants(k.variants)};
+                          variants(k.variants),
+                          parameters(k.exponents)};
     Constant *value = ConstantStruct::getAnon(context, fields);
     auto *global = new GlobalVariable(module, value->getType(), /*isConstant=*/true, GlobalValue::ExternalLinkage,
                                       value, k.symbol);
@@ -90,7 +92,8 @@ private:
   Constant *parameter(const ParameterDescription &p) {
     int64_t dims[2] = {p.dims.size() > 0 ? p.dims[0] : 1, p.dims.size() > 1 ? p.dims[1] : 1};
     return ConstantStruct::get(
-        parameterType, {string(p.name), number32(p.kind), number32(p.dtype), number32(p.dims.size()), number32(0),
+        parameterType, {string(p.name), number32(p.kind), number32(p.dtype), number32(p.dims.size()),
+                        number32(static_cast<uint64_t>(p.exponent + 1)),
                         ConstantArray::get(ArrayType::get(i64, 2), {number64(dims[0]), number64(dims[1])})});
   }
   Constant *parameters(ArrayRef<ParameterDescription> list) {

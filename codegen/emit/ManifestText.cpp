@@ -8,15 +8,17 @@ using namespace lintel;
 static std::string utf8(StringRef text) { return json::isUTF8(text) ? text.str() : json::fixUTF8(text); }
 
 static json::Object parameter(const ParameterDescription &p) {
-  static const char *const kinds[] = {"token", "head", "shared", "state", "out"};
+  static const char *const kinds[] = {"token", "head", "shared", "state", "out", "exponent"};
   json::Array dims, names;
   for (int64_t dim : p.dims) dims.push_back(dim);
   for (const std::string &name : p.dimNames) names.push_back(utf8(name));
-  return json::Object{{"name", utf8(p.name)},
+  json::Object result{{"name", utf8(p.name)},
                       {"kind", kinds[p.kind]},
                       {"dtype", dtypeName(p.dtype)},
                       {"dims", std::move(dims)},
                       {"dim_names", std::move(names)}};
+  if (p.exponent >= 0) result["exponent"] = p.exponent;
+  return result;
 }
 
 static json::Array parameters(ArrayRef<ParameterDescription> list) {
@@ -69,6 +71,7 @@ std::string lintel::manifestText(const ArtifactRequest &request) {
                     {"triple", utf8(request.triple)},
                     {"inputs", parameters(k.inputs)},
                     {"states", parameters(k.states)},
+                    {"exponents", parameters(k.exponents)},
                     {"out", parameter(k.out)},
                     {"other_outputs", parameters(k.others)},
                     {"variants", std::move(variants)},

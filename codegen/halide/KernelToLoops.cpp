@@ -120,7 +120,7 @@ LogicalResult LoopWriter::run() {
       from.push_back(*buffer);
       // What lies where another state goes is put aside before any is written.
       for (auto [other, state] : llvm::enumerate(states))
-        if (isInPlaceState() && other != s && buffer->base == state.out) {
+        if (isInPlaceState(other) && other != s && buffer->base == state.out) {
           auto sizes = cast<RealType>(v.getType()).getSizes();
           auto aside = allocate(sizes, compute);
           if (failed(aside)) return failure();
@@ -129,7 +129,7 @@ LogicalResult LoopWriter::run() {
         }
     }
     for (auto [s, v] : llvm::enumerate(last)) {
-      if (isInPlaceState()) {
+      if (isInPlaceState(s)) {
         Buffer to{states[s].out, {request.state, false, false}, {}, false};
         if (from[s].base != states[s].out) copy(to, from[s], cast<RealType>(v.getType()).getSizes());
         continue;
@@ -137,7 +137,7 @@ LogicalResult LoopWriter::run() {
       auto choice = scf::IfOp::create(b, loc, states[s].hasOut, false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(choice.thenBlock());
-      Buffer to{states[s].out, {request.state, false, false}, {}, false};
+      Buffer to{states[s].out, {states[s].dtype, false, false}, {}, false};
       copy(to, from[s], cast<RealType>(v.getType()).getSizes());
     }
     return success();
@@ -147,9 +147,13 @@ LogicalResult LoopWriter::run() {
   auto shared = plan.allocate(sharedBytes);
   if (!shared) return fail("expected scratch memory below 2^63 bytes");
   for (arith::ConstantIndexOp begin : sharedBegins) begin->setAttr("value", b.getIndexAttr(*shared));
-  if (isInPlaceState()) {
+  if (request.state == compute) {
     SmallVector<int64_t> places;
-    for (Value state : kernel.getBody().front().getArguments().drop_front(inputs.size())) {
+    for (auto [s, state] : llvm::enumerate(kernel.getBody().front().getArguments().drop_front(inputs.size()))) {
+      if (!isInPlaceState(s)) {
+        places.append({0, 0});
+        continue;
+      }
       int64_t bytes = cast<RealType>(state.getType()).getNumElements() * (request.state == LINTEL_F64 ? 8 : 4);
       auto place = plan.allocate(bytes);
       if (!place) return fail("expected scratch memory below 2^63 bytes");

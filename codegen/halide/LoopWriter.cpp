@@ -48,8 +48,10 @@ void LoopWriter::createFunction() {
   SmallVector<Type> types;
   Type idx = b.getIndexType(), flag = b.getI1Type();
   for (lintel_dtype input : request.inputs) types.append({memrefType(input), idx, idx});
+  // Exponents are f64 whatever the states are: rounded, they would no longer fit.
+  auto stateType = [&](size_t s) { return isExponent(s) ? LINTEL_F64 : request.state; };
   for (size_t s = 0; s < kernel.getStates().size(); ++s)
-    types.append({memrefType(request.state), memrefType(request.state), flag, flag});
+    types.append({memrefType(stateType(s)), memrefType(stateType(s)), flag, flag});
   for (lintel_dtype output : request.outputs) types.append({memrefType(output), idx});
   types.append({idx, idx, MemRefType::get({ShapedType::kDynamic}, b.getI8Type())});
   b.setInsertionPointToEnd(result.loops->getBody());
@@ -58,6 +60,8 @@ void LoopWriter::createFunction() {
   body->setAttr("lintel.entry", b.getStringAttr(request.entry));
   body->setAttr("lintel.inputs", b.getI64IntegerAttr(kernel.getInputs().size()));
   body->setAttr("lintel.states", b.getI64IntegerAttr(kernel.getStates().size()));
+  if (size_t exponents = llvm::count_if(llvm::seq(kernel.getStates().size()), [&](size_t s) { return isExponent(s); }))
+    body->setAttr("lintel.exponents", b.getI64IntegerAttr(static_cast<int64_t>(exponents)));
   body->setAttr("lintel.outputs", b.getI64IntegerAttr(numOutputs(kernel)));
   Block *entry = body.addEntryBlock();
   unsigned at = 0;
@@ -68,7 +72,7 @@ void LoopWriter::createFunction() {
   }
   for (size_t s = 0; s < kernel.getStates().size(); ++s) {
     Value in = next(), o = next(), hasIn = next(), hasOut = next();
-    states.push_back({in, o, hasIn, hasOut});
+    states.push_back({in, o, hasIn, hasOut, stateType(s)});
   }
   for (size_t o = 0; o < numOutputs(kernel); ++o) {
     Value base = next(), step = next();
@@ -79,8 +83,8 @@ void LoopWriter::createFunction() {
   scratch = next();
   b.setInsertionPointToEnd(entry);
   given = index(0);
-  for (State &s : states)
-    given = arith::MaxSIOp::create(b, loc, given, arith::IndexCastUIOp::create(b, loc, idx, s.hasIn));
+  for (auto [i, s] : llvm::enumerate(states))
+    if (!isExponent(i)) given = arith::MaxSIOp::create(b, loc, given, arith::IndexCastUIOp::create(b, loc, idx, s.hasIn));
 }
 
 FailureOr<LoopWriter::Buffer> LoopWriter::allocate(ArrayRef<int64_t> sizes, lintel_dtype dtype) {
@@ -111,7 +115,7 @@ FailureOr<LoopWriter::Buffer> LoopWriter::bufferOf(Value v) {
   // A state: its value at the start, in scratch.
   OpBuilder::InsertionGuard guard(b);
   State &state = states[n - inputs.size()];
-  bool inPlace = isInPlaceState();
+  bool inPlace = isInPlaceState(n - inputs.size());
   auto buffer = inPlace ? FailureOr<Buffer>(Buffer{state.out, {request.state, false, false}, {}, true})
                         : allocate(sizes, compute);
   if (failed(buffer)) return failure();
@@ -128,7 +132,9 @@ FailureOr<LoopWriter::Buffer> LoopWriter::bufferOf(Value v) {
     b.setInsertionPointToStart(loop.getBody());
     Value x = has ? memref::LoadOp::create(b, loc, state.in, loop.getInductionVar()).getResult()
                   : arith::ConstantOp::create(b, loc, b.getFloatAttr(elementType(compute), 0)).getResult();
-    if (x.getType() != elementType(compute)) x = arith::ExtFOp::create(b, loc, elementType(compute), x);
+    if (x.getType() != elementType(compute))
+      x = state.dtype == LINTEL_F64 ? arith::TruncFOp::create(b, loc, elementType(compute), x).getResult()
+                                    : arith::ExtFOp::create(b, loc, elementType(compute), x).getResult();
     memref::StoreOp::create(b, loc, x, buffer->base, loop.getInductionVar());
   }
   return buffers[v] = *buffer;
@@ -392,6 +398,8 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
               : isa_and_present<StepsOp>(v.getDefiningOp())        ? steps
               : isa<StartOp>(v.getDefiningOp())                    ? position
                                                                    : given;
+    if (auto taken = dyn_cast_or_null<TakenOp>(v.getDefiningOp()))
+      x = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), states[taken.getState()].hasOut);
     if (!x) return fail("an index of the kernel has no value where a stage uses it");
     args.push_back(x);
     byArgument.push_back(nullptr);

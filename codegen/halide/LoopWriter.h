@@ -31,6 +31,7 @@ private:
   };
   struct State {
     mlir::Value in, out, hasIn, hasOut;
+    lintel_dtype dtype;
   };
 
   void createFunction();
@@ -58,7 +59,8 @@ private:
   void prefetchRows(mlir::Value base, mlir::Value step, int64_t rows, int64_t elements, bool write);
   bool isPartial(mlir::Value t);
   /// States are updated in the caller's memory, where that is what they are computed in (docs/abi.md).
-  bool isInPlaceState() const { return request.state == compute; }
+  bool isInPlaceState(size_t state) { return request.state == compute && !isExponent(state); }
+  bool isExponent(size_t state) { return llvm::is_contained(kernel.getScales(), static_cast<int64_t>(state)); }
   mlir::LogicalResult fail(const llvm::Twine &message) { return emitError(loc, message); }
 
   const LoopsRequest &request;

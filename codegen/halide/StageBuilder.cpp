@@ -16,13 +16,13 @@ void lintel::collectCaptures(ArrayRef<StageOp> stages, SmallVectorImpl<Value> &t
   auto add = [&](Value v) {
     if (v.getDefiningOp() && inside.contains(v.getDefiningOp())) return;
     if (!seen.insert(v).second) return;
-    bool scalar = v.getType().isIndex() || isa_and_present<StartOp, GivenOp>(v.getDefiningOp());
+    bool scalar = v.getType().isIndex() || isa_and_present<StartOp, GivenOp, TakenOp>(v.getDefiningOp());
     (scalar ? indices : tensors).push_back(v);
   };
   for (StageOp stage : stages) {
     for (Value v : stage->getOperands()) add(v);
     stage.getBody().walk([&](Operation *op) {
-      if (isa<StepsOp, StartOp, GivenOp>(op)) add(op->getResult(0));
+      if (isa<StepsOp, StartOp, GivenOp, TakenOp>(op)) add(op->getResult(0));
       for (Value v : op->getOperands())
         if (!stage.getBody().isAncestor(v.getParentRegion()) &&
             !isa_and_present<arith::ConstantIndexOp>(v.getDefiningOp()) &&

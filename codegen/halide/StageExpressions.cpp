@@ -149,7 +149,7 @@ H::Expr StageExpressions::compute(Operation *op, Scope &scope) {
   }
   if (auto at = dyn_cast<AtOp>(op)) return element(at, scope);
   if (auto n = dyn_cast<NumberOp>(op)) return index(n.getIndex(), scope);
-  if (isa<StartOp, GivenOp>(op)) return scalars[op->getResult(0)];
+  if (isa<StartOp, GivenOp, TakenOp>(op)) return scalars[op->getResult(0)];
   if (auto u = dyn_cast<UnaryOp>(op)) {
     if (u.getKind() == UnaryKind::Not) return !truth(u.getX(), scope);
     return unary(u.getKind(), number(u.getX(), scope));

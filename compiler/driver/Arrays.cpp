@@ -285,6 +285,10 @@ private:
             op.states, request.initial, [&](const ArrayInfo &) { return result.types.state(op); },
             [&](std::optional<NpyArray> a) { result.initial.push_back(std::move(a)); }))
       return std::move(e);
+    for (const ArrayInfo &info : op.states) {
+      auto it = llvm::find_if(request.initial, [&](const NamedArray &a) { return a.name == info.name; });
+      result.exponents.push_back(it == request.initial.end() ? std::nullopt : std::move(it->exponents));
+    }
     return std::move(result);
   }
 

@@ -14,6 +14,7 @@ namespace lintel {
 struct NamedArray {
   std::string name;
   NpyArray array;
+  std::optional<NpyArray> exponents = std::nullopt; // of a state, see NpyState
 };
 
 struct ArraysRequest {
@@ -32,6 +33,8 @@ struct BoundArrays {
   ElementTypes types;
   std::vector<NpyArray> inputs;                 // in the operator's order, of their type
   std::vector<std::optional<NpyArray>> initial; // in the operator's order, of types.state()
+  /// Of initial states, f64 [sequences, H], in the operator's order; may be empty. See settleExponents.
+  std::vector<std::optional<NpyArray>> exponents;
   std::optional<std::vector<int64_t>> lengths;
   int64_t position = 0;
 
@@ -45,6 +48,8 @@ struct RunResult {
   NpyArray out;
   std::vector<NpyArray> states; // after the last step, in the operator's order
   std::vector<NpyArray> others; // outputs after `out`, in the operator's order
+  /// Of the states that are held with one, where exponents were asked for; else empty.
+  std::vector<std::optional<NpyArray>> exponents;
 };
 
 /// Of the output, from those of the inputs: f64 if any input is f64; a half type if all token inputs are of it; else

@@ -98,11 +98,14 @@ Expected<RunResult> CheckRuns::inPieces(const lintel_kernel *first, const lintel
   for (auto [i, end] : enumerate(ends)) {
     auto piece = cutArrays(op, whole, begin, end, std::move(states));
     if (!piece) return piece.takeError();
+    if (i) piece->exponents = std::move(joined.exponents);
+    execute.takeExponents = i + 1 < ends.size();
     auto result = executeKernel(i ? rest : first, op, *piece, execute);
     if (!result) return result.takeError();
     if (end > begin) append(result->out, joined.out, begin);
     for (unsigned o = 0; end > begin && o < op.others.size(); ++o) append(result->others[o], joined.others[o], begin);
     states = std::move(result->states);
+    joined.exponents = std::move(result->exponents);
     begin = end;
   }
   return std::move(joined);

@@ -1,6 +1,7 @@
 #include "compiler/driver/Checks.h"
 #include "codegen/emit/KernelDescription.h"
 #include "compiler/driver/CheckRuns.h"
+#include "compiler/driver/Exponents.h"
 #include "compiler/driver/Reference.h"
 #include <map>
 
@@ -169,6 +170,7 @@ private:
     auto arrays = cutArrays(op, *options.arrays, 0, options.arrays->steps, {});
     if (!arrays) return arrays.takeError();
     arrays->lengths = options.arrays->lengths;
+    if (Error e = settleExponents(op, *arrays, exponentsOf(interpretedForm(site.module())))) return e;
     auto reference = makeReference(interpretedForm(site.module()), op, *arrays);
     if (!reference) return reference.takeError();
     std::vector<PreparedCase> prepared;

@@ -5,6 +5,7 @@
 #include "compiler/driver/Arrays.h"
 #include "compiler/driver/KernelCache.h"
 #include "compiler/pipelines/Pipelines.h"
+#include "dialect/OperatorUtils.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -143,6 +144,20 @@ static Expected<KernelOp> onlyKernel(mlir::ModuleOp module) {
   return createStringError("the pipeline left no kernel");
 }
 
+/// The exponents behind the kernel's states; every form of an operator has the same.
+static void describeExponents(KernelOp kernel, KernelDescription &result) {
+  ArrayRef<int64_t> scales = kernel.getScales();
+  for (auto [state, scale] : llvm::zip(result.states, scales))
+    state.exponent = scale < 0 ? -1 : static_cast<int>(scale - static_cast<int64_t>(result.states.size()));
+  result.exponents.clear();
+  SmallVector<StringRef> names = stateNames(kernel.getStates());
+  for (StringRef name : ArrayRef(names).drop_front(result.states.size())) {
+    ParameterDescription exponent;
+    exponent.name = name.str(), exponent.kind = LINTEL_EXPONENT, exponent.dtype = LINTEL_F64;
+    result.exponents.push_back(std::move(exponent));
+  }
+}
+
 static Expected<LoopsResult> lowerKernel(KernelOp kernel, const OperatorInfo &op, const ElementTypes &types,
                                          const FormRequest &form, const CpuTarget &target, const std::string &entry) {
   DiagnosticCollector diagnostics(*kernel.getContext());
@@ -208,6 +223,7 @@ static Expected<CompiledOperator> compileAnew(const SpecFile &file, const Operat
     if (!module) return module.takeError();
     auto kernel = onlyKernel(**module);
     if (!kernel) return kernel.takeError();
+    if (i == 0) describeExponents(*kernel, result.description);
     std::string form = kernel->getForm().str();
     int64_t chunk = form == "recurrent" ? 1 : static_cast<int64_t>(kernel->getChunk());
     if (auto reason = (*kernel)->getAttrOfType<mlir::StringAttr>("reason"); reason && i == 0)

@@ -1,4 +1,5 @@
 #include "compiler/driver/Execution.h"
+#include "compiler/driver/Exponents.h"
 #include <atomic>
 #include <cstring>
 
@@ -103,6 +104,17 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
     self->result.states.push_back(std::move(*state));
     self->statesIn.push_back(arrays.initial[s] ? view(*arrays.initial[s]) : lintel_array{});
   }
+  self->exponentOf = exponentsOf(*kernel);
+  self->exponentsIn.resize(kernel->num_exponents), self->exponentsOut.resize(kernel->num_exponents);
+  for (auto [given, e] : llvm::zip(arrays.exponents, self->exponentOf))
+    if (given && e >= 0) self->exponentsIn[e] = view(*given);
+  for (uint32_t e = 0; options.takeExponents && e < kernel->num_exponents; ++e) {
+    auto exponent = NpyArray::create(LINTEL_F64, {arrays.sequences(), arrays.heads});
+    if (!exponent) return exponent.takeError();
+    if (options.poison) poisonArray(*exponent);
+    self->exponentsOut[e] = view(*exponent);
+    self->exponents.push_back(std::move(*exponent));
+  }
   if (options.poison) {
     poisonArray(self->result.out);
     for (NpyArray &other : self->result.others) poisonArray(other);
@@ -119,6 +131,8 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
   call.inputs = self->inputs.data();
   call.states_in = op.states.empty() ? nullptr : self->statesIn.data();
   call.states_out = op.states.empty() ? nullptr : self->statesOut.data();
+  call.exponents_in = self->exponentsIn.data();
+  call.exponents_out = self->exponentsOut.data();
   call.out = self->outputs.data();
   call.position = arrays.position;
   if (arrays.lengths) {
@@ -165,6 +179,14 @@ Expected<RunResult> PreparedCall::takeResult() {
     if (Error e = restore(result.out)) return std::move(e);
     for (NpyArray &other : result.others)
       if (Error e = restore(other)) return std::move(e);
+  }
+  for (int e : exponentOf) {
+    if (exponents.empty()) break;
+    result.exponents.emplace_back();
+    if (e < 0) continue;
+    auto copy = exponents[e].convertedTo(LINTEL_F64); // states may share one
+    if (!copy) return copy.takeError();
+    result.exponents.back() = std::move(*copy);
   }
   return std::move(result);
 }

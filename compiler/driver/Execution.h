@@ -16,6 +16,8 @@ struct ExecuteOptions {
   bool poison = false;
   /// Token inputs and the output lie in memory as [B, H, T, ...]: the kernel sees strides.
   bool headsFirst = false;
+  /// Final states as they are held, beside their exponents, and not as the product.
+  bool takeExponents = false;
   Progress *progress = nullptr; // counts heads
 };
 
@@ -33,7 +35,9 @@ private:
   PreparedCall() = default;
   class Counter;
   std::vector<lintel_array> inputs, statesIn, statesOut;
-  std::vector<lintel_array> outputs;
+  std::vector<lintel_array> outputs, exponentsIn, exponentsOut;
+  std::vector<NpyArray> exponents; // in the kernel's order
+  std::vector<int> exponentOf;     // of each state, in `exponents`
   std::string form;
   RunResult result;
   bool headsFirst = false;

@@ -4,6 +4,8 @@
 #include "compiler/analysis/InputUse.h"
 #include "compiler/analysis/TransitionAnalysis.h"
 #include "compiler/driver/Arrays.h"
+#include "compiler/driver/Exponents.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -39,6 +41,16 @@ struct Explainer {
     }
   }
 
+  /// Which states may leave beside an exponent.
+  void carried(mlir::Operation &form) {
+    SmallVector<StringRef> names;
+    for (auto [state, exponent] : llvm::zip_equal(op.states, exponentsOf(&form)))
+      if (exponent >= 0) names.push_back(state.name);
+    if (!names.empty() && op.splits())
+      result.numbers.push_back("where x * 2^p is beyond the state's type, --final writes x and p, which --initial takes: " +
+                               join(names, ", "));
+  }
+
   void forms(mlir::ModuleOp module) {
     std::string notChunkwise, notParallel;
     for (mlir::Operation &form : *module.getBody()) {
@@ -48,6 +60,7 @@ struct Explainer {
       if (auto lines = form.getAttrOfType<mlir::ArrayAttr>("stabilized"))
         for (mlir::Attribute line : lines)
           result.numbers.push_back(mlir::cast<mlir::StringAttr>(line).getValue().str());
+      if (kind == "recurrent") carried(form);
       if (kind == "recurrent" && form.hasAttr("precision"))
         result.numbers.push_back("computed in f64: the terms of a denominator can cancel");
       if (kind.empty()) continue;

@@ -1,4 +1,4 @@
-#include "compiler/driver/Npy.h"
+#include "compiler/driver/NpyHeader.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
@@ -16,225 +16,34 @@
 #include <sys/mman.h>
 
 using namespace llvm;
+using namespace lintel::npy;
 
 namespace lintel {
 namespace {
 
-constexpr StringLiteral magic("\x93NUMPY");
-constexpr size_t maxHeader = 65535;
-constexpr size_t maxRank = 32; // NumPy's own, until its version 2
-
-size_t bytesOf(lintel_dtype dtype) { return dtype == LINTEL_F64 ? 8 : dtype == LINTEL_F32 ? 4 : 2; }
-
-template <typename... Args> Error failure(const char *format, Args &&...args) {
-  return createStringError(inconvertibleErrorCode(), formatv(format, std::forward<Args>(args)...).str());
-}
-
-// ---- The header
-// ------------------------------------------------------------------------------------------------------
-
-struct Header {
-  std::string descr;
-  bool fortranOrder = false;
-  SmallVector<int64_t, 5> shape;
-};
-
-// The dictionary is a Python literal. NumPy writes it in one way, others in theirs: any order of keys, either quote,
-// any blanks.
-class HeaderParser {
-public:
-  HeaderParser(StringRef text, StringRef name) : rest(text), name(name) {}
-
-  Expected<Header> parse() {
-    Header header;
-    bool sawDescr = false, sawOrder = false, sawShape = false;
-    if (!consume('{')) return unexpected("a dictionary");
-    while (!consume('}')) {
-      std::optional<std::string> key = string();
-      if (!key || !consume(':')) return unexpected("a key of the header's dictionary");
-      bool *saw = StringSwitch<bool *>(*key)
-                      .Case("descr", &sawDescr)
-                      .Case("fortran_order", &sawOrder)
-                      .Case("shape", &sawShape)
-                      .Default(nullptr);
-      if (!saw || *saw)
-        return failure(
-            "'{0}': expected the keys descr, fortran_order and shape once each in the header, found '{1}'{2}", name,
-            *key, saw ? " twice" : "");
-      *saw = true;
-      if (saw == &sawDescr) {
-        if (peek() == '[')
-          return failure("'{0}': expected an array of numbers, found a structured array; save one of its fields, as in "
-                         "x['name']",
-                         name);
-        std::optional<std::string> descr = string();
-        if (!descr) return unexpected("the element type as a string");
-        header.descr = *descr;
-      } else if (saw == &sawOrder) {
-        if (word("True")) header.fortranOrder = true;
-        else if (!word("False")) return unexpected("True or False for fortran_order");
-      } else if (Error error = shape(header.shape)) {
-        return std::move(error);
-      }
-      if (!consume(',') && peek() != '}') return unexpected("',' or '}' in the header's dictionary");
-    }
-    blanks();
-    if (!rest.empty()) return unexpected("nothing after the header's dictionary");
-    if (!sawDescr || !sawOrder || !sawShape)
-      return failure("'{0}': expected the keys descr, fortran_order and shape in the header, found no {1}", name,
-                     !sawDescr   ? "descr"
-                     : !sawOrder ? "fortran_order"
-                                 : "shape");
-    return header;
-  }
-
-private:
-  void blanks() { rest = rest.ltrim(" \t\r\n"); }
-  char peek() {
-    blanks();
-    return rest.empty() ? 0 : rest.front();
-  }
-  bool consume(char c) {
-    if (peek() != c || rest.empty()) return false;
-    rest = rest.drop_front();
-    return true;
-  }
-  bool word(StringRef text) {
-    blanks();
-    return rest.consume_front(text) && (rest.empty() || !isAlnum(rest.front()));
-  }
-  std::optional<std::string> string() {
-    char quote = peek();
-    if (quote != '\'' && quote != '"') return std::nullopt;
-    size_t end = rest.find(quote, 1);
-    if (end == StringRef::npos) return std::nullopt;
-    std::string text = rest.slice(1, end).str();
-    rest = rest.drop_front(end + 1);
-    return text;
-  }
-  Error shape(SmallVectorImpl<int64_t> &sizes) {
-    if (!consume('(')) return unexpected("a tuple for shape");
-    while (!consume(')')) {
-      blanks();
-      bool negative = rest.consume_front("-");
-      StringRef digits = rest.take_while(isDigit);
-      rest = rest.drop_front(digits.size());
-      int64_t size;
-      if (digits.empty()) return unexpected("a whole number in shape");
-      if (negative)
-        return failure("'{0}': expected sizes of 0 or more in shape, found -{1}", name,
-                       printable(digits.take_front(24)));
-      if (digits.getAsInteger(10, size))
-        return failure("'{0}': expected sizes below 2^63 in shape, found {1}", name, printable(digits.take_front(24)));
-      rest.consume_front("L"); // Python 2
-      if (sizes.size() == maxRank) return failure("'{0}': expected at most {1} axes, found more", name, maxRank);
-      sizes.push_back(size);
-      // "(3)" is no tuple in Python, but it can only mean one thing.
-      if (!consume(',') && peek() != ')') return unexpected("',' or ')' in shape");
-    }
-    return Error::success();
-  }
-  static std::string printable(StringRef text) {
-    std::string result;
-    for (char c : text) result += isPrint(c) ? std::string(1, c) : formatv("\\x{0:X-2}", uint8_t(c)).str();
-    return result;
-  }
-  Error unexpected(StringRef expected) {
-    blanks();
-    std::string found = rest.empty() ? "its end" : "'" + printable(rest.take_front(20)) + "'";
-    return failure("'{0}': damaged header: expected {1}, found {2}", name, expected, found);
-  }
-
-  StringRef rest, name;
-};
-
-// The element type, or why it cannot be taken.
-Expected<lintel_dtype> dtypeOf(StringRef descr, StringRef name, const NpyReadOptions &options) {
-  if (descr == "bfloat16") return LINTEL_BF16;
-  StringRef kind = descr;
-  char order = kind.empty() ? 0 : kind.front();
-  if (order == '<' || order == '>' || order == '=' || order == '|') kind = kind.drop_front();
-  else order = '=';
-  bool isFloat = kind == "f8" || kind == "f4" || kind == "f2";
-  bool isBits = kind == "u2" || kind == "V2";
-  if (order == '>' && (isFloat || isBits))
-    return failure("'{0}': expected little-endian elements, found big-endian '{1}'; convert with x.astype('<{2}')",
-                   name, descr, kind);
-  if (kind == "f8") return LINTEL_F64;
-  if (kind == "f4") return LINTEL_F32;
-  if (kind == "f2") return LINTEL_F16;
-  if (kind == "V2") return LINTEL_BF16;
-  if (kind == "u2" && options.uint16IsBf16) return LINTEL_BF16;
-  const char *advice = "; convert with x.astype('float32')";
-  if (kind == "u2") advice = "; convert with x.astype('float32'), or ask for bf16 if these are its bits";
-  if (kind.starts_with("c")) advice = "; save x.real and x.imag";
-  if (kind.starts_with("O"))
-    return failure("'{0}': expected an array of numbers, found pickled objects; convert with x.astype('float32')",
-                   name);
-  std::string found;
-  for (char c : descr.take_front(24)) found += isPrint(c) ? c : '?';
-  return failure("'{0}': expected elements of type f8, f4, f2 or bfloat16, found '{1}'{2}", name, found, advice);
-}
-
 struct Layout {
   Header header;
   lintel_dtype dtype = LINTEL_F32;
-  size_t dataOffset = 0;
 };
 
-// `prefix` is the file's first bytes, all of them or at least maxHeader + 12.
 Expected<Layout> parseLayout(StringRef prefix, StringRef name, const NpyReadOptions &options) {
-  if (prefix.empty()) return failure("'{0}': expected a .npy file, found an empty file", name);
-  if (!prefix.starts_with(magic)) {
-    StringRef what = StringSwitch<StringRef>(prefix.take_front(4))
-                         .StartsWith("PK", "a zip archive; a .npz file holds several arrays, save each with np.save")
-                         .StartsWith("\x80", "a Python pickle; save the array with np.save")
-                         .Default("other content; save the array with np.save");
-    if (magic.starts_with(prefix)) what = "a truncated one";
-    return failure("'{0}': expected a .npy file, found {1}", name, what);
-  }
-  if (prefix.size() < 10) return failure("'{0}': expected a .npy header, found the end of the file", name);
-  const unsigned major = uint8_t(prefix[6]), minor = uint8_t(prefix[7]);
-  if (major < 1 || major > 3 || minor != 0)
-    return failure("'{0}': expected .npy version 1.0, 2.0 or 3.0, found {1}.{2}", name, major, minor);
-  size_t start = major == 1 ? 10 : 12;
-  if (prefix.size() < start) return failure("'{0}': expected a .npy header, found the end of the file", name);
-  size_t length =
-      major == 1 ? support::endian::read16le(prefix.data() + 8) : support::endian::read32le(prefix.data() + 8);
-  if (length > maxHeader)
-    return failure("'{0}': expected a header of at most {1} bytes, found {2}", name, maxHeader, length);
-  if (prefix.size() < start + length)
-    return failure("'{0}': expected a header of {1} bytes, found the end of the file after {2}", name, length,
-                   prefix.size() - start);
-  Expected<Header> header = HeaderParser(prefix.substr(start, length), name).parse();
+  Expected<Header> header = parseHeader(prefix, name);
   if (!header) return header.takeError();
+  if (!header->fields.empty())
+    return failure("'{0}': expected an array of numbers, found a structured array; save one of its fields, as in "
+                   "x['name']",
+                   name);
   Expected<lintel_dtype> dtype = dtypeOf(header->descr, name, options);
   if (!dtype) return dtype.takeError();
-  return Layout{std::move(*header), *dtype, start + length};
-}
-
-// Bytes of an array, or nothing when they do not fit in 63 bits.
-std::optional<int64_t> checkedBytes(lintel_dtype dtype, ArrayRef<int64_t> shape) {
-  int64_t total = int64_t(bytesOf(dtype));
-  if (is_contained(shape, 0)) return 0;
-  for (int64_t size : shape)
-    if (size < 0 || MulOverflow(total, size, total)) return std::nullopt;
-  return total;
-}
-
-std::string printShape(ArrayRef<int64_t> shape) {
-  std::string text = "(";
-  ListSeparator comma;
-  for (int64_t size : shape) text += (StringRef(comma) + Twine(size)).str();
-  return text + ")";
+  return Layout{std::move(*header), *dtype};
 }
 
 // Checks that the file holds just the elements, and makes room for them.
 Expected<NpyArray> allocateFor(const Layout &layout, uint64_t fileSize, StringRef name) {
   ArrayRef<int64_t> shape = layout.header.shape;
-  std::optional<int64_t> bytes = checkedBytes(layout.dtype, shape);
+  std::optional<int64_t> bytes = checkedBytes(bytesOf(layout.dtype), shape);
   if (!bytes) return failure("'{0}': expected a shape whose bytes fit in 63 bits, found {1}", name, printShape(shape));
-  uint64_t found = fileSize - layout.dataOffset;
+  uint64_t found = fileSize - layout.header.dataOffset;
   if (found != uint64_t(*bytes))
     return failure("'{0}': expected {1} bytes of elements for shape {2}, found {3}; the file is {4}", name, *bytes,
                    printShape(shape), found, found < uint64_t(*bytes) ? "truncated" : "longer than its array");
@@ -307,21 +116,7 @@ public:
   sys::fs::file_t handle;
 };
 
-Error writeTo(raw_fd_ostream &os, const NpyArray &array) {
-  const char *descr = array.dtype == LINTEL_F64   ? "<f8"
-                      : array.dtype == LINTEL_F32 ? "<f4"
-                      : array.dtype == LINTEL_F16 ? "<f2"
-                                                  : "<u2";
-  std::string shape = printShape(array.shape);
-  if (array.shape.size() == 1) shape.insert(shape.size() - 1, ",");
-  std::string header = formatv("{{'descr': '{0}', 'fortran_order': False, 'shape': {1}, }", descr, shape).str();
-  // The elements begin at a multiple of 64, as NumPy has it.
-  size_t length = alignTo(10 + header.size() + 1, 64) - 10;
-  header.resize(length - 1, ' ');
-  header += '\n';
-  char prefix[4] = {1, 0};
-  support::endian::write16le(prefix + 2, uint16_t(length));
-  os << magic << StringRef(prefix, 4) << header << StringRef(static_cast<const char *>(array.data()), array.bytes());
+Error finish(raw_fd_ostream &os) {
   os.flush();
   if (!os.has_error()) return Error::success();
   std::error_code code = os.error();
@@ -339,7 +134,7 @@ Error cannotWrite(StringRef path, const std::string &reason) {
 // ----------------------------------------------------------------------------------------------------------
 
 Expected<NpyArray> NpyArray::create(lintel_dtype dtype, ArrayRef<int64_t> shape) {
-  std::optional<int64_t> bytes = checkedBytes(dtype, shape);
+  std::optional<int64_t> bytes = checkedBytes(bytesOf(dtype), shape);
   bool negative = any_of(shape, [](int64_t size) { return size < 0; });
   if (!bytes || negative || *bytes > std::numeric_limits<int64_t>::max() - 64)
     return failure("expected sizes from 0 whose bytes fit in 63 bits, found {0}", printShape(shape));
@@ -457,7 +252,7 @@ Expected<NpyArray> parseNpy(StringRef bytes, StringRef name, const NpyReadOption
   if (!layout) return layout.takeError();
   Expected<NpyArray> array = allocateFor(*layout, bytes.size(), name);
   if (!array) return array.takeError();
-  std::memcpy(array->data(), bytes.data() + layout->dataOffset, array->bytes());
+  std::memcpy(array->data(), bytes.data() + layout->header.dataOffset, array->bytes());
   return toRowMajor(std::move(*array), layout->header.fortranOrder);
 }
 
@@ -474,7 +269,7 @@ Expected<NpyArray> readNpy(StringRef path, const NpyReadOptions &options) {
   File file(*handle);
   const uint64_t size = status.getSize();
 
-  SmallVector<char, 0> prefix(std::min<uint64_t>(size, maxHeader + 12));
+  SmallVector<char, 0> prefix(std::min<uint64_t>(size, maxPrefix));
   Expected<size_t> read = file.readAll(prefix);
   if (!read) return failure("'{0}': expected to read the file, found: {1}", path, toString(read.takeError()));
   prefix.truncate(*read);
@@ -484,8 +279,8 @@ Expected<NpyArray> readNpy(StringRef path, const NpyReadOptions &options) {
   if (!array) return array.takeError();
 
   const size_t bytes = array->bytes();
-  size_t have = std::min(prefix.size() - layout->dataOffset, bytes);
-  std::memcpy(array->data(), prefix.data() + layout->dataOffset, have);
+  size_t have = std::min(prefix.size() - layout->header.dataOffset, bytes);
+  std::memcpy(array->data(), prefix.data() + layout->header.dataOffset, have);
   read = file.readAll(MutableArrayRef<char>(array->dataAs<char>() + have, bytes - have));
   if (!read) return failure("'{0}': expected to read the file, found: {1}", path, toString(read.takeError()));
   if (have + *read != bytes)
@@ -497,6 +292,13 @@ Expected<NpyArray> readNpy(StringRef path, const NpyReadOptions &options) {
 }
 
 Error writeNpy(StringRef path, const NpyArray &array) {
+  return writeFile(path, [&](raw_ostream &os) {
+    os << headerText(("'" + descrOf(array.dtype) + "'").str(), array.shape)
+       << StringRef(static_cast<const char *>(array.data()), array.bytes());
+  });
+}
+
+Error npy::writeFile(StringRef path, function_ref<void(raw_ostream &)> content) {
   SmallString<256> target(path);
   sys::fs::file_status status;
   if (path.empty()) return cannotWrite(path, "an empty name");
@@ -506,7 +308,8 @@ Error writeNpy(StringRef path, const NpyArray &array) {
       std::error_code code;
       raw_fd_ostream os(path, code, sys::fs::CD_OpenExisting, sys::fs::FA_Write, sys::fs::OF_None);
       if (code) return cannotWrite(path, code.message());
-      if (Error error = writeTo(os, array)) return cannotWrite(path, toString(std::move(error)));
+      content(os);
+      if (Error error = finish(os)) return cannotWrite(path, toString(std::move(error)));
       return Error::success();
     }
     if (std::error_code code = sys::fs::access(path, sys::fs::AccessMode::Write))
@@ -527,7 +330,8 @@ Error writeNpy(StringRef path, const NpyArray &array) {
   Error error = Error::success();
   {
     raw_fd_ostream os(descriptor, /*shouldClose=*/true);
-    error = writeTo(os, array);
+    content(os);
+    error = finish(os);
     os.close();
     if (os.has_error()) {
       error = joinErrors(std::move(error), errorCodeToError(os.error()));

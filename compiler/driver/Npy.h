@@ -16,6 +16,7 @@
 #include "llvm/Support/Error.h"
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 namespace lintel {
 
@@ -59,6 +60,24 @@ llvm::Expected<NpyArray> parseNpy(llvm::StringRef bytes, llvm::StringRef name, c
 /// Writes a temporary file beside `path` and renames it, so that `path` holds the old content or the whole new one.
 /// A symbolic link is followed; a device (/dev/null, /dev/stdout) is written to directly.
 llvm::Error writeNpy(llvm::StringRef path, const NpyArray &array);
+
+/// A state, values * 2^exponents, where the numbers themselves may lie outside of their type. With exponents (f64, of the
+/// values' first two axes [B, H]; whole numbers) its file is a structured array of shape (B, H) with two fields, one
+/// named after the state and 'exponent':
+///
+///     [('S', '<f4', (dk, dv)), ('exponent', '<f4')]
+///
+/// An exponent is written in the type of the numbers, or as '<f8' where it has more digits; read are i4, i8, f4 and f8.
+struct NpyState {
+  NpyArray values;
+  std::optional<NpyArray> exponents; // none: a plain array
+};
+
+llvm::Expected<NpyState> readNpyState(llvm::StringRef path, llvm::StringRef state, const NpyReadOptions &options = {});
+llvm::Expected<NpyState> parseNpyState(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef state,
+                                       const NpyReadOptions &options = {});
+/// As writeNpy.
+llvm::Error writeNpyState(llvm::StringRef path, llvm::StringRef name, const NpyState &state);
 
 /// One element: to and from the bits of a half type, in double so that nothing is rounded twice.
 uint16_t roundToF16(double value);

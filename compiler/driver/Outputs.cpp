@@ -69,6 +69,12 @@ Error Outputs::write(StringRef path, const NpyArray &array) {
   return writeNpy((*file)->target, array);
 }
 
+Error Outputs::write(StringRef path, StringRef name, const NpyState &state) {
+  auto file = find(path);
+  if (!file) return file.takeError();
+  return writeNpyState((*file)->temporary.empty() ? (*file)->target : (*file)->temporary, name, state);
+}
+
 Error Outputs::write(StringRef path, StringRef text) {
   auto file = find(path);
   if (!file) return file.takeError();

@@ -21,6 +21,7 @@ public:
   /// Content for a planned path, written beside it.
   llvm::Error write(llvm::StringRef path, const NpyArray &array);
   llvm::Error write(llvm::StringRef path, llvm::StringRef text);
+  llvm::Error write(llvm::StringRef path, llvm::StringRef name, const NpyState &state);
   /// Puts every file in its place.
   llvm::Error commit();
 

@@ -232,6 +232,11 @@ Expected<BoundArrays> lintel::cutArrays(const OperatorInfo &op, const BoundArray
       if (!copy) return copy.takeError();
       result.initial[s] = std::move(*copy);
     }
+    result.exponents.emplace_back();
+    if (!states.empty() || s >= arrays.exponents.size() || !arrays.exponents[s]) continue;
+    auto copy = copyOf(*arrays.exponents[s]);
+    if (!copy) return copy.takeError();
+    result.exponents[s] = std::move(*copy);
   }
   return std::move(result);
 }

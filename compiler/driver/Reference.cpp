@@ -1,4 +1,5 @@
 #include "compiler/driver/Reference.h"
+#include "compiler/driver/Exponents.h"
 #include "dialect/reference/Interpreter.h"
 
 using namespace llvm;
@@ -30,7 +31,7 @@ mlir::Operation *lintel::interpretedForm(mlir::ModuleOp forms) {
 }
 
 Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorInfo &info, const BoundArrays &arrays,
-                                            Progress *progress) {
+                                            Progress *progress, bool takeExponents) {
   Arguments all;
   if (progress) all.progress = [progress](int64_t done, int64_t of) { progress->count(done, of, "heads"); };
   all.batch = arrays.batch, all.steps = arrays.steps, all.heads = arrays.heads;
@@ -45,7 +46,11 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
   for (auto [param, array] : llvm::zip_equal(info.inputs, arrays.inputs)) all.inputs[param.name] = wide(array);
   for (auto [state, array] : llvm::zip_equal(info.states, arrays.initial))
     if (array) all.initial[state.name] = wide(*array);
+  for (auto [state, array] : llvm::zip(info.states, arrays.exponents))
+    if (array) all.exponents[state.name] = wide(*array);
+  all.takesExponents = takeExponents;
 
+  std::vector<int> with = exponentsOf(op);
   // Reserved first, so that sizes beyond the memory are an error.
   RunResult result;
   auto out = NpyArray::create(LINTEL_F64, outShape(info, arrays));
@@ -60,6 +65,12 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
     auto state = NpyArray::create(LINTEL_F64, stateShape(info, s, arrays));
     if (!state) return state.takeError();
     result.states.push_back(std::move(*state));
+    if (!takeExponents) continue;
+    result.exponents.emplace_back();
+    if (with[s] < 0) continue;
+    auto exponent = NpyArray::create(LINTEL_F64, {arrays.sequences(), arrays.heads});
+    if (!exponent) return exponent.takeError();
+    result.exponents.back() = std::move(*exponent);
   }
   if (arrays.heads == 0) return std::move(result); // nothing in them
   auto store = [&](const Results &from, int64_t step, int64_t sequence) {
@@ -72,6 +83,11 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
     for (unsigned s = 0; s < info.states.size(); ++s) {
       const Array &state = from.final.find(info.states[s].name)->second;
       std::copy(state.data.begin(), state.data.end(), result.states[s].dataAs<double>() + sequence * state.size());
+    }
+    for (auto [info, to] : llvm::zip(info.states, result.exponents)) {
+      if (!to) continue;
+      const Array &exponent = from.exponents.find(info.name)->second;
+      std::copy(exponent.data.begin(), exponent.data.end(), to->dataAs<double>() + sequence * exponent.size());
     }
   };
   if (!arrays.lengths) {
@@ -87,6 +103,7 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
     for (const ArrayInfo &param : info.inputs)
       if (param.kind == InputKind::Token) one.inputs[param.name] = cutSteps(all.inputs[param.name], begin, length);
     for (auto &entry : one.initial) entry.second = cutSequence(all.initial[entry.getKey()], sequence);
+    for (auto &entry : one.exponents) entry.second = cutSequence(all.exponents[entry.getKey()], sequence);
     auto results = interpret(op, one);
     if (!results) return results.takeError();
     store(*results, begin, sequence);

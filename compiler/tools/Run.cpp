@@ -1,11 +1,13 @@
 // lintel run: computes an operator on .npy files.
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Execution.h"
+#include "compiler/driver/Exponents.h"
 #include "compiler/driver/Outputs.h"
 #include "compiler/driver/Reference.h"
 #include "compiler/tools/ProgressLine.h"
 #include "compiler/tools/Tool.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using namespace lintel;
@@ -133,14 +135,16 @@ private:
     return std::move(paths);
   }
 
-  Expected<RunResult> compute(SpecFile &file, const OperatorInfo &op, const BoundArrays &arrays) {
+  Expected<RunResult> compute(SpecFile &file, const OperatorInfo &op, BoundArrays &arrays) {
     ProgressLine progress;
     if (interpret) {
       progress.phase("interpreting " + op.name);
       auto forms = deriveForms(file, op, arrays.dimensions);
       if (!forms) return forms.takeError();
       DiagnosticCollector collector(file.context());
-      return interpretArrays(interpretedForm(**forms), op, arrays, &progress);
+      mlir::Operation *form = interpretedForm(**forms);
+      if (Error e = settleExponents(op, arrays, exponentsOf(form))) return std::move(e);
+      return interpretArrays(form, op, arrays, &progress, /*takeExponents=*/true);
     }
     progress.phase("compiling " + op.name);
     CompileOptions options;
@@ -159,6 +163,8 @@ private:
     ExecuteOptions execute;
     execute.threads = static_cast<int>(threads);
     execute.progress = &progress;
+    execute.takeExponents = true;
+    if (Error e = settleExponents(op, arrays, exponentsOf(*(*kernel)->kernel()))) return std::move(e);
     progress.phase("running " + op.name);
     return executeKernel((*kernel)->kernel(), op, arrays, execute);
   }
@@ -174,9 +180,22 @@ private:
     if (Error e = put(outs[0], result.out, arrays.types.out())) return e;
     for (auto [path, info, other] : llvm::zip_equal(outs.drop_front(), op.others, result.others))
       if (Error e = put(path, other, arrays.types.of(info.name))) return e;
-    for (auto [path, state] : llvm::zip_equal(finals, result.states))
-      if (Error e = put(path, state, arrays.types.state(op))) return e;
-    return outputs.commit();
+    std::string notes;
+    for (auto [s, path] : llvm::enumerate(finals)) {
+      if (path.empty()) continue;
+      bool has = s < result.exponents.size() && result.exponents[s];
+      auto state = stateForFile(result.states[s], has ? &*result.exponents[s] : nullptr, arrays.types.state(op));
+      if (!state) return state.takeError();
+      StringRef name = op.states[s].name;
+      if (Error e = outputs.write(path, name, *state)) return e;
+      if (!state->exponents) continue;
+      auto [least, largest] = exponentRange(*state);
+      notes += formatv("state '{0}' is beyond {1}: '{2}' holds it as {0} * 2^exponent, exponents from {3:f0} to {4:f0}\n",
+                       name, dtypeName(arrays.types.state(op)), path, least, largest);
+    }
+    if (Error e = outputs.commit()) return e;
+    errs() << notes;
+    return Error::success();
   }
 
   SpecOptions spec;

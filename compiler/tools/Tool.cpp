@@ -83,6 +83,12 @@ Expected<std::vector<NamedArray>> tools::readArrays(StringRef option, ArrayRef<s
     if (!assignment) return assignment.takeError();
     NpyReadOptions options;
     options.uint16IsBf16 = types.of(assignment->first) == LINTEL_BF16;
+    if (option == "initial") {
+      auto state = readNpyState(assignment->second, assignment->first, options);
+      if (!state) return state.takeError();
+      result.push_back({assignment->first, std::move(state->values), std::move(state->exponents)});
+      continue;
+    }
     auto array = readNpy(assignment->second, options);
     if (!array) return array.takeError();
     result.push_back({assignment->first, std::move(*array)});

@@ -291,12 +291,26 @@ SmallVector<Value> lintel::sweepChunks(OpBuilder &builder, Location loc, int64_t
                     [&](Value t, ValueRange c) { return body(t, c, 1); });
 }
 
-SmallVector<Value> lintel::userStates(const FactoredForm &form, StageEmitter &emitter, ArrayRef<int64_t> scales,
-                                      ValueRange carried) {
-  SmallVector<Value> user;
-  for (auto [s, state] : llvm::enumerate(form.states)) {
-    int64_t by = scales.empty() ? -1 : scales[s];
-    user.push_back(by < 0 ? carried[s] : unscale(emitter, state.name, carried[s], carried[by]));
+KernelFrame lintel::createFactoredKernel(OpBuilder &builder, Operation *op, StringRef formName, int64_t chunk,
+                                         const FactoredForm &form, ArrayRef<int64_t> scales) {
+  SmallVector<StringRef> names;
+  SmallVector<RealType> types;
+  for (auto &s : form.states) names.push_back(s.name), types.push_back(s.type);
+  auto inputs = op->getAttrOfType<ArrayAttr>("inputs");
+  SmallVector<int64_t> all(scales);
+  SmallVector<std::string> exponents;
+  exponents.reserve(form.internal); // names point into it
+  for (unsigned i = 0; i < form.internal; ++i) {
+    names.push_back(exponents.emplace_back(exponentName(inputs, names)));
+    types.push_back(RealType::get(builder.getContext(), ArrayRef<int64_t>{}));
+    all.push_back(-1);
   }
-  return user;
+  return KernelFrame::create(builder, op, formName, chunk, inputs, *form.token, names, types,
+                             form.combine->getTerminator()->getOperands(), all);
+}
+
+SmallVector<Value> lintel::startStates(const FactoredForm &form, const KernelFrame &frame, StageEmitter &emitter) {
+  SmallVector<Value> start(frame.states);
+  for (Value &p : MutableArrayRef<Value>(start).take_back(form.internal)) p = exponentStart(emitter, p);
+  return start;
 }

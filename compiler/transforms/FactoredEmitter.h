@@ -162,9 +162,11 @@ private:
 llvm::SmallVector<mlir::Value>
 sweepChunks(mlir::OpBuilder &builder, mlir::Location loc, int64_t chunk, mlir::ValueRange carried,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange, int64_t)> body);
-/// The states as the user knows them, from the states and exponents carried.
-llvm::SmallVector<mlir::Value> userStates(const FactoredForm &form, StageEmitter &emitter,
-                                          llvm::ArrayRef<int64_t> scales, mlir::ValueRange carried);
+/// The kernel of a factored form, whose internal states are exponents behind the form's states.
+KernelFrame createFactoredKernel(mlir::OpBuilder &builder, mlir::Operation *op, llvm::StringRef formName, int64_t chunk,
+                                 const FactoredForm &form, llvm::ArrayRef<int64_t> scales);
+/// What the states and the exponents start from.
+llvm::SmallVector<mlir::Value> startStates(const FactoredForm &form, const KernelFrame &frame, StageEmitter &emitter);
 
 } // namespace lintel
 #endif

@@ -7,17 +7,12 @@ KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
   OpBuilder builder(op->getContext());
   FactoredForm form = FactoredForm::of(op);
   Location loc = op.getLoc();
-  SmallVector<StringRef> names;
-  SmallVector<RealType> types;
-  for (auto &s : form.states) names.push_back(s.name), types.push_back(s.type);
-  KernelFrame frame = KernelFrame::create(builder, op, "chunkwise", op.getChunk(), op.getInputs(), *form.token, names,
-                                          types, form.combine->getTerminator()->getOperands());
+  KernelFrame frame = createFactoredKernel(builder, op, "chunkwise", op.getChunk(), form, op.getScales());
   bool bidirectional = op.getBidirectional();
   if (bidirectional) frame.kernel.setBidirectional(true);
   StageEmitter top(builder, loc);
   unsigned n = form.states.size();
-  SmallVector<Value> init(frame.states);
-  for (unsigned s = 0; s < form.internal; ++s) init.push_back(exponentStart(top));
+  SmallVector<Value> init = startStates(form, frame, top);
 
   // One iteration over `rows` steps; carried: the states, then the exponents.
   auto iteration = [&](Value t, ValueRange carried, int64_t rows, bool update, bool write, ArrayRef<Value> last) {
@@ -47,6 +42,6 @@ KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
   if (bidirectional)
     sweep(SmallVector<Value>(ArrayRef<Value>(init).take_back(form.internal)), false, true,
           ArrayRef<Value>(last).take_front(n));
-  YieldOp::create(builder, loc, userStates(form, top, op.getScales(), last));
+  YieldOp::create(builder, loc, finalStates(top, frame.kernel, last));
   return frame.kernel;
 }

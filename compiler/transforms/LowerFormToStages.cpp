@@ -12,14 +12,15 @@ using namespace lintel;
 
 KernelFrame KernelFrame::create(OpBuilder &builder, Operation *form, StringRef formName, int64_t chunk,
                                 ArrayAttr inputs, Block &inputTypes, ArrayRef<StringRef> stateNames,
-                                ArrayRef<RealType> stateTypes, ValueRange outputs) {
+                                ArrayRef<RealType> stateTypes, ValueRange outputs, ArrayRef<int64_t> scales) {
   builder.setInsertionPointAfter(form);
   KernelFrame frame;
   frame.kernel = KernelOp::create(
       builder, form->getLoc(), SymbolTable::getSymbolName(form), builder.getStringAttr(formName),
       builder.getI64IntegerAttr(chunk), inputs, builder.getStrArrayAttr(stateNames),
       TypeAttr::get(outputs[0].getType()), UnitAttr(),
-      outputs.size() > 1 ? builder.getTypeArrayAttr(SmallVector<Type>(outputs.drop_front().getTypes())) : ArrayAttr());
+      outputs.size() > 1 ? builder.getTypeArrayAttr(SmallVector<Type>(outputs.drop_front().getTypes())) : ArrayAttr(),
+      builder.getDenseI64ArrayAttr(scales));
   inheritAttributes(frame.kernel, form);
   if (auto reason = form->getAttr("reason")) frame.kernel->setAttr("reason", reason);
   Block &block = frame.kernel.getBody().emplaceBlock();
@@ -94,21 +95,20 @@ KernelOp lintel::lowerStepwise(Operation *form) {
   if (scales)
     for (int64_t s : scales.asArrayRef())
       if (s >= 0) internal[s] = true;
-  SmallVector<StringRef> userNames;
-  SmallVector<RealType> userTypes;
-  for (unsigned s = 0; s < n; ++s)
-    if (!internal[s])
-      userNames.push_back(names[s]), userTypes.push_back(cast<RealType>(body.getArgument(inputs.size() + s).getType()));
+  SmallVector<RealType> types;
+  for (BlockArgument arg : body.getArguments().drop_front(inputs.size())) types.push_back(cast<RealType>(arg.getType()));
   ValueRange yields = body.getTerminator()->getOperands(), finals = yields.take_back(n), outputs = yields.drop_back(n);
   bool step = isa<StepOp>(form);
   bool bidirectional = body.walk([](FinalOp) { return WalkResult::interrupt(); }).wasInterrupted();
   KernelFrame frame =
-      KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, userNames, userTypes, outputs);
+      KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, names, types, outputs,
+                          scales ? scales.asArrayRef() : ArrayRef<int64_t>());
   if (bidirectional) frame.kernel.setBidirectional(true);
   Location loc = form->getLoc();
   StageEmitter top(builder, loc);
   SmallVector<Value> init;
-  for (unsigned s = 0, user = 0; s < n; ++s) init.push_back(internal[s] ? exponentStart(top) : frame.states[user++]);
+  for (unsigned s = 0; s < n; ++s)
+    init.push_back(internal[s] ? exponentStart(top, frame.states[s]) : frame.states[s]);
 
   auto sweep = [&](SmallVector<Value> carried, bool update, bool write, ArrayRef<Value> last) {
     return createScan(builder, loc, ScanMode::Whole, 1, 0, carried, [&](Value t, ValueRange states) {
@@ -144,33 +144,45 @@ KernelOp lintel::lowerStepwise(Operation *form) {
   };
   SmallVector<Value> last = sweep(init, true, !bidirectional, {});
   if (bidirectional) sweep({}, false, true, last);
-  SmallVector<Value> user;
-  for (unsigned s = 0; s < n; ++s) {
-    if (internal[s]) continue;
-    int64_t by = scales && !scales.empty() ? scales[s] : -1;
-    user.push_back(by < 0 ? last[s] : unscale(top, names[s], last[s], last[by]));
-  }
-  YieldOp::create(builder, loc, user);
+  YieldOp::create(builder, loc, finalStates(top, frame.kernel, last));
   return frame.kernel;
 }
 
-Value lintel::exponentStart(StageEmitter &emitter) {
+Value lintel::exponentStart(StageEmitter &emitter, Value initial) {
   Value given =
       GivenOp::create(emitter.builder, emitter.loc, RealType::get(emitter.builder.getContext(), ArrayRef<int64_t>{}));
   return emitter.stage("p", {}, {}, [&](StageEmitter::Indices) {
-    return emitter.select(given, emitter.number(0), emitter.number(-1e30));
+    return emitter.select(given, emitter.at(initial, {}), emitter.number(-1e30));
   });
 }
 
-Value lintel::unscale(StageEmitter &emitter, StringRef name, Value state, Value exponent) {
-  SmallVector<StringRef> axes{"c", "e"};
-  auto sizes = cast<RealType>(state.getType()).getSizes();
-  axes.truncate(sizes.size());
-  return emitter.stage((name + "_out").str(), axes, sizes, [&](StageEmitter::Indices idx) {
-    Value x = emitter.at(state, idx), zero = emitter.number(0);
-    Value scaled = emitter.mul(x, emitter.unary(UnaryKind::Exp2, emitter.at(exponent, {})));
-    return emitter.select(emitter.binary(BinaryKind::Eq, x, zero), zero, scaled);
-  });
+SmallVector<Value> lintel::finalStates(StageEmitter &emitter, KernelOp kernel, ValueRange last) {
+  SmallVector<Value> result(last);
+  Type scalar = RealType::get(emitter.builder.getContext(), ArrayRef<int64_t>{});
+  SmallVector<StringRef> names = stateNames(kernel.getStates());
+  for (auto [s, p] : llvm::enumerate(kernel.getScales())) {
+    if (p < 0) continue;
+    Value taken = TakenOp::create(emitter.builder, emitter.loc, scalar, p);
+    SmallVector<StringRef> axes{"c", "e"};
+    auto sizes = cast<RealType>(last[s].getType()).getSizes();
+    axes.truncate(sizes.size());
+    result[s] = emitter.stage((names[s] + "_out").str(), axes, sizes, [&, s = s, p = p](StageEmitter::Indices idx) {
+      Value x = emitter.at(last[s], idx), zero = emitter.number(0);
+      Value product = emitter.mul(x, emitter.unary(UnaryKind::Exp2, emitter.at(last[p], {})));
+      return emitter.select(taken, x, emitter.select(emitter.binary(BinaryKind::Eq, x, zero), zero, product));
+    });
+  }
+  return result;
+}
+
+std::string lintel::exponentName(ArrayAttr inputs, ArrayRef<StringRef> states) {
+  auto isTaken = [&](StringRef name) {
+    return llvm::is_contained(states, name) ||
+           llvm::any_of(inputs, [&](Attribute a) { return cast<ParamAttr>(a).getName() == name; });
+  };
+  std::string name = "exponent";
+  for (unsigned i = 1; isTaken(name); ++i) name = "exponent" + std::to_string(i);
+  return name;
 }
 
 namespace {

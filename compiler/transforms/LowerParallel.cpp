@@ -19,25 +19,18 @@ public:
         both(op.getBidirectional()) {}
 
   KernelOp run() {
-    SmallVector<StringRef> names;
-    SmallVector<RealType> types;
-    for (auto &s : form.states) {
-      names.push_back(s.name), types.push_back(s.type);
+    for (auto &s : form.states)
       if (isLowRank(s) || (s.decay && cast<RealType>(s.decay.getType()).getRank())) descending = true;
-    }
-    frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), *form.token, names, types,
-                                form.combine->getTerminator()->getOperands());
+    frame = createFactoredKernel(builder, op, "parallel", chunk, form, op.getScales());
     if (both) frame.kernel.setBidirectional(true);
     StageEmitter top(builder, loc);
-    SmallVector<Value> start;
-    for (unsigned s = 0; s < form.internal; ++s) start.push_back(exponentStart(top));
+    SmallVector<Value> init = startStates(form, frame, top);
+    ArrayRef<Value> start = ArrayRef<Value>(init).take_back(form.internal);
     createScan(builder, loc, ScanMode::Blocks, chunk, 0, {}, [&](Value t, ValueRange) {
       queryBlock(t, start);
       return SmallVector<Value>();
     });
     // The states after the sequence: updates alone.
-    SmallVector<Value> init(frame.states);
-    init.append(start);
     SmallVector<Value> last = sweepChunks(builder, loc, chunk, init, [&](Value t, ValueRange carried, int64_t rows) {
       Tile tile(form, frame, builder, loc, t, rows, carried.take_back(form.internal));
       SmallVector<Value> next;
@@ -46,7 +39,7 @@ public:
       next.append(tile.exponentsAfter);
       return next;
     });
-    YieldOp::create(builder, loc, userStates(form, top, op.getScales(), last));
+    YieldOp::create(builder, loc, finalStates(top, frame.kernel, last));
     return frame.kernel;
   }
 

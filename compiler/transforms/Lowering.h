@@ -14,7 +14,8 @@ struct KernelFrame {
   /// Makes the kernel behind `form`, with builder at the end of its body; `outputs` are of the outputs' types.
   static KernelFrame create(mlir::OpBuilder &builder, mlir::Operation *form, llvm::StringRef formName, int64_t chunk,
                             mlir::ArrayAttr inputs, mlir::Block &inputTypes, llvm::ArrayRef<llvm::StringRef> stateNames,
-                            llvm::ArrayRef<RealType> stateTypes, mlir::ValueRange outputs);
+                            llvm::ArrayRef<RealType> stateTypes, mlir::ValueRange outputs,
+                            llvm::ArrayRef<int64_t> scales = {});
   /// Binds the inputs of `block` to the rows of a chunk that starts at `t`.
   void bindInputs(StageEmitter &emitter, mlir::Block &block, mlir::Value t, int64_t rows,
                   StageEmitter::Row row = StageEmitter::I) const;
@@ -28,10 +29,14 @@ createScan(mlir::OpBuilder &builder, mlir::Location loc, ScanMode mode, int64_t 
            mlir::ValueRange init,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
 
-/// Where a stabiliser's exponent starts: 0 where the caller gave states, else -1e30 (nothing yet).
-mlir::Value exponentStart(StageEmitter &emitter);
-/// state * 2^exponent, the state as the user knows it.
-mlir::Value unscale(StageEmitter &emitter, llvm::StringRef name, mlir::Value state, mlir::Value exponent);
+/// Where a stabiliser's exponent starts: at `initial`, the kernel's own, where the caller gave states, else at -1e30
+/// (nothing yet).
+mlir::Value exponentStart(StageEmitter &emitter, mlir::Value initial);
+/// The states that the caller gets: all of the kernel's in their order. One with an exponent leaves as it is held where
+/// the exponent is taken, else as state * 2^exponent.
+llvm::SmallVector<mlir::Value> finalStates(StageEmitter &emitter, KernelOp kernel, mlir::ValueRange last);
+/// A name for an exponent, unlike any of the inputs and of `states`.
+std::string exponentName(mlir::ArrayAttr inputs, llvm::ArrayRef<llvm::StringRef> states);
 
 KernelOp lowerStepwise(mlir::Operation *form);
 KernelOp lowerChunkwise(ChunkwiseOp form);

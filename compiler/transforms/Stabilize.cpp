@@ -2,6 +2,7 @@
 // of Milakov and Gimelshein 2018 ("Online normalizer calculation for softmax") and of the xLSTM's stabiliser (Beck et
 // al. 2024), found here from the operator's text.
 #include "compiler/analysis/StateDependence.h"
+#include "compiler/transforms/Lowering.h"
 #include "compiler/transforms/Passes.h"
 #include "compiler/transforms/ScaledValues.h"
 #include "dialect/OperatorUtils.h"
@@ -181,7 +182,7 @@ private:
     if (exponents)
       for (int g : group) scales.push_back(g < 0 ? -1 : static_cast<int64_t>(numStates) + g);
     for (int g = 0; g < exponents; ++g) {
-      names.push_back(builder.getStringAttr(freshName(names)));
+      names.push_back(builder.getStringAttr(exponentName(op.getInputs(), stateNames(builder.getArrayAttr(names)))));
       scales.push_back(-1);
     }
     Candidate c{RecurrentOp::create(builder, loc, op.getSymNameAttr(), op.getInputs(), builder.getArrayAttr(names),
@@ -217,16 +218,6 @@ private:
     for (int g = 0; g < exponents; ++g) results.push_back(values.value(c.next[llvm::find(group, g) - group.begin()]));
     YieldOp::create(builder, loc, results);
     return c;
-  }
-
-  std::string freshName(ArrayRef<Attribute> states) {
-    auto isTaken = [&](StringRef name) {
-      return llvm::any_of(op.getInputs(), [&](Attribute a) { return cast<ParamAttr>(a).getName() == name; }) ||
-             llvm::any_of(states, [&](Attribute a) { return cast<StringAttr>(a).getValue() == name; });
-    };
-    std::string name = "exponent";
-    for (unsigned i = 1; isTaken(name); ++i) name = "exponent" + std::to_string(i);
-    return name;
   }
 
   /// Exponents are a recurrence of their own, each over itself and the inputs alone, and no output reads one from after

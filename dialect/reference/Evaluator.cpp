@@ -75,6 +75,7 @@ void Evaluator::evaluate(Operation *op) {
   if (isa<PositionOp>(op)) return number(static_cast<double>(sequence.position + step));
   if (isa<StartOp>(op)) return number(static_cast<double>(sequence.position));
   if (isa<GivenOp>(op)) return number(sequence.given);
+  if (isa<TakenOp>(op)) return number(sequence.taken);
   if (auto u = dyn_cast<UnaryOp>(op)) {
     if (isScalar()) return number(lintel::evaluate(u.getKind(), scalar(u.getX())));
     Array r = value(u.getX());

@@ -10,6 +10,7 @@ namespace lintel {
 struct Sequence {
   int64_t steps = 0, position = 0;
   bool given = false; ///< whether the caller gave initial states
+  bool taken = false; ///< whether the caller takes exponents
   const llvm::StringMap<int64_t> *dimensions = nullptr;
   llvm::SmallVector<const double *> input; ///< base pointer of each input for this head
   llvm::SmallVector<int64_t> stride;       ///< elements from one step to the next

@@ -16,7 +16,6 @@ struct Operator {
   SmallVector<StringRef> states;
   SmallVector<SmallVector<int64_t>> stateShapes;
   SmallVector<SmallVector<int64_t>> outShapes; ///< `out` first
-  unsigned userStates;                         ///< the rest are the compiler's exponents
   ArrayRef<int64_t> scales;
 };
 
@@ -319,7 +318,7 @@ llvm::Expected<SmallVector<int64_t>> shapeOf(Type type, const llvm::StringMap<in
 
 /// Fills the parts that differ from phase to phase.
 llvm::Expected<Operator> describe(Operation *op, const llvm::StringMap<int64_t> &dims) {
-  Operator o{op, op->getAttrOfType<ArrayAttr>("inputs"), {}, {}, {}, 0, {}};
+  Operator o{op, op->getAttrOfType<ArrayAttr>("inputs"), {}, {}, {}, {}};
   unsigned outputs = numOutputs(op);
   if (!o.inputs) return error("expected an attn operator to interpret, found '" + op->getName().getStringRef() + "'");
   auto add = [&](Type type) -> llvm::Error {
@@ -347,7 +346,7 @@ llvm::Expected<Operator> describe(Operation *op, const llvm::StringMap<int64_t> 
     Block &block = body(op);
     for (BlockArgument arg : block.getArguments().drop_front(o.inputs.size()))
       if (auto e = add(arg.getType())) return std::move(e);
-    if (auto k = dyn_cast<KernelOp>(op)) llvm::append_range(out, k.outputTypes());
+    if (auto k = dyn_cast<KernelOp>(op)) o.scales = k.getScales(), llvm::append_range(out, k.outputTypes());
     else llvm::append_range(out, block.getTerminator()->getOperands().take_front(outputs).getTypes());
     if (auto r = dyn_cast<RecurrentOp>(op)) o.scales = r.getScales();
     if (auto s = dyn_cast<StepOp>(op)) o.scales = s.getScales();
@@ -357,10 +356,6 @@ llvm::Expected<Operator> describe(Operation *op, const llvm::StringMap<int64_t> 
     if (!shape) return shape.takeError();
     o.outShapes.push_back(*shape);
   }
-  SmallVector<bool> exponent(o.stateShapes.size(), false);
-  for (int64_t s : o.scales)
-    if (s >= 0) exponent[s] = true;
-  o.userStates = llvm::count(exponent, false);
   return o;
 }
 
@@ -398,9 +393,10 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
     shapes.push_back(*inner);
     groups.push_back(G);
   }
-  for (auto &entry : args.initial)
-    if (!llvm::is_contained(o.states, entry.getKey()))
-      return error("expected the name of a state, found '" + entry.getKey() + "'");
+  for (const auto *given : {&args.initial, &args.exponents})
+    for (auto &entry : *given)
+      if (!llvm::is_contained(o.states, entry.getKey()))
+        return error("expected the name of a state, found '" + entry.getKey() + "'");
   auto product = [](ArrayRef<int64_t> shape) {
     int64_t n = 1;
     for (int64_t s : shape) n *= s;
@@ -419,8 +415,13 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
     if (auto it = args.initial.find(o.states[s]); it != args.initial.end() && it->second.shape != shape)
       return error("expected state '" + o.states[s] + "' of shape " + shapeText(shape) + ", found " +
                    shapeText(it->second.shape));
-    if (o.scales.empty() || llvm::find(o.scales, static_cast<int64_t>(s)) == o.scales.end())
-      results.final[o.states[s]] = Array(shape);
+    if (!llvm::is_contained(o.scales, static_cast<int64_t>(s))) results.final[o.states[s]] = Array(shape);
+    if (auto it = args.exponents.find(o.states[s]);
+        it != args.exponents.end() && it->second.shape != ArrayRef<int64_t>({B, H}))
+      return error("expected exponents of state '" + o.states[s] + "' of shape " + shapeText({B, H}) + ", found " +
+                   shapeText(it->second.shape));
+    if (args.takesExponents && s < o.scales.size() && o.scales[s] >= 0)
+      results.exponents[o.states[s]] = Array(SmallVector<int64_t>{B, H});
   }
   for (int64_t b = 0; b < B; ++b)
     for (int64_t h = 0; h < H; ++h) {
@@ -463,12 +464,22 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
         states.push_back(std::move(a));
       }
       sequence.given = given;
-      for (int64_t p : o.scales)
-        if (p >= 0) states[p].data[0] = given ? 0 : -1e30;
+      sequence.taken = args.takesExponents;
+      // A kernel does by itself what the runner does for a form.
+      bool kernel = isa<KernelOp>(op);
+      for (auto [s, p] : llvm::enumerate(o.scales)) {
+        if (p < 0) continue;
+        auto it = args.exponents.find(o.states[s]);
+        if (it != args.exponents.end()) states[p].data[0] = it->second.data[b * H + h];
+        if (!given && !kernel) states[p].data[0] = -1e30;
+      }
       runItem(o, sequence, states);
-      for (auto [s, p] : llvm::enumerate(o.scales))
-        if (p >= 0)
+      for (auto [s, p] : llvm::enumerate(o.scales)) {
+        if (p < 0) continue;
+        if (args.takesExponents) results.exponents[o.states[s]].data[b * H + h] = states[p].data[0];
+        else if (!kernel)
           for (double &x : states[s].data) x = x == 0 ? x : x * std::exp2(states[p].data[0]);
+      }
       for (unsigned s = 0; s < o.states.size(); ++s)
         if (auto it = results.final.find(o.states[s]); it != results.final.end())
           std::copy(states[s].data.begin(), states[s].data.end(),

@@ -30,7 +30,9 @@ struct Arguments {
   int64_t position = 0;                ///< of the first step
   llvm::StringMap<int64_t> dimensions; ///< values of the dimension names; needed where dimensions are still symbolic
   llvm::StringMap<Array> inputs;
-  llvm::StringMap<Array> initial;                          ///< states that do not start at zero
+  llvm::StringMap<Array> initial;   ///< states that do not start at zero
+  llvm::StringMap<Array> exponents; ///< by state, [B, H]: it starts at initial * 2^p; states that share one have the same
+  bool takesExponents = false;      ///< final states leave as they are held, beside their exponents
   std::function<void(int64_t done, int64_t all)> progress; ///< called after each head; may be empty
 };
 
@@ -38,6 +40,7 @@ struct Results {
   Array out;
   std::vector<Array> others; ///< outputs after `out`, in the operator's order
   llvm::StringMap<Array> final;
+  llvm::StringMap<Array> exponents; ///< of the final states that have one, where they are taken
 };
 
 /// The operator's value. Errors: an input or a state that is missing, of the wrong shape, or not the operator's; an

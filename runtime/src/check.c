@@ -43,6 +43,16 @@ int lintel_internal_check_kernel(const lintel_kernel *kernel, lintel_error *erro
     checkParameter(&kernel->inputs[i], LINTEL_TOKEN, &reason);
   for (uint32_t i = 0; !reason && i < kernel->num_states; ++i)
     checkParameter(&kernel->states[i], LINTEL_STATE, &reason);
+  if (kernel->num_exponents > MaxParameters || (kernel->num_exponents && !kernel->exponents))
+    reason = "no exponents where it says it has some";
+  for (uint32_t i = 0; !reason && i < kernel->num_exponents; ++i) {
+    const lintel_parameter *p = &kernel->exponents[i];
+    if (!checkParameter(p, LINTEL_EXPONENT, &reason) && (p->rank || p->dtype != LINTEL_F64))
+      reason = "an exponent that is not one f64";
+  }
+  for (uint32_t i = 0; !reason && i < kernel->num_states; ++i)
+    if (kernel->states[i].exponent < 0 || (uint32_t)kernel->states[i].exponent > kernel->num_exponents)
+      reason = "a state with an exponent that is not there";
   for (uint32_t i = 0; !reason && i < kernel->num_outputs; ++i) checkParameter(&kernel->out[i], LINTEL_OUT, &reason);
   for (uint32_t i = 0; !reason && i < kernel->num_variants; ++i) {
     const lintel_variant *variant = &kernel->variants[i];
@@ -207,10 +217,33 @@ static int checkMemory(checker *c, const subject *s) {
 
 /* ---- Arrays against each other ----------------------------------------------------------------------------------- */
 
+/* The state or exponent at `at`, where all are given one after the other and then all that are taken. Whether there is
+ * one. */
+static int carried(const lintel_parameter *parameters, int64_t count, const lintel_array *const arrays[2],
+                   void *const *const *const lists[2], const char *const roles[2], int64_t at, subject *s) {
+  const int64_t i = at % count;
+  s->written = at >= count;
+  s->at = lists[s->written] ? lists[s->written][i] : NULL;
+  if (!arrays[s->written] || (!arrays[s->written][i].data && !s->at)) return 0;
+  s->array = &arrays[s->written][i];
+  s->parameter = &parameters[i];
+  s->role = roles[s->written];
+  s->outer = 2;
+  return 1;
+}
+
 int64_t lintel_internal_next(const checker *c, int64_t at, subject *s) {
+  static const char *const stateRoles[2] = {"initial state", "final state"};
+  static const char *const exponentRoles[2] = {"initial exponent", "final exponent"};
   const lintel_kernel *k = c->kernel;
-  int64_t inputs = k->num_inputs, states = k->num_states;
-  for (; at < inputs + 2 * states + k->num_outputs; ++at) {
+  const lintel_call *call = c->call;
+  const lintel_array *const states[2] = {call->states_in, call->states_out};
+  const lintel_array *const exponents[2] = {call->exponents_in, call->exponents_out};
+  void *const *const *const stateLists[2] = {call->states_in_at, call->states_out_at};
+  void *const *const *const exponentLists[2] = {call->exponents_in_at, call->exponents_out_at};
+  int64_t inputs = k->num_inputs, exponentsFrom = inputs + 2 * (int64_t)k->num_states,
+          outputsFrom = exponentsFrom + 2 * (int64_t)k->num_exponents;
+  for (; at < outputsFrom + k->num_outputs; ++at) {
     memset(s, 0, sizeof *s);
     if (at < inputs) {
       s->array = &c->call->inputs[at];
@@ -219,21 +252,17 @@ int64_t lintel_internal_next(const checker *c, int64_t at, subject *s) {
       s->outer = s->parameter->kind == LINTEL_TOKEN ? 3 : s->parameter->kind == LINTEL_HEAD ? 1 : 0;
       return at + 1;
     }
-    if (at < inputs + 2 * states) {
-      int64_t i = (at - inputs) % states;
-      s->written = at - inputs >= states;
-      const lintel_array *arrays = s->written ? c->call->states_out : c->call->states_in;
-      void *const *const *lists = s->written ? c->call->states_out_at : c->call->states_in_at;
-      s->at = lists ? lists[i] : NULL;
-      if (!arrays || (!arrays[i].data && !s->at)) continue;
-      s->array = &arrays[i];
-      s->parameter = &k->states[i];
-      s->role = s->written ? "final state" : "initial state";
-      s->outer = 2;
+    if (at < exponentsFrom) {
+      if (!carried(k->states, k->num_states, states, stateLists, stateRoles, at - inputs, s)) continue;
       return at + 1;
     }
-    s->array = &c->call->out[at - inputs - 2 * states];
-    s->parameter = &k->out[at - inputs - 2 * states];
+    if (at < outputsFrom) {
+      if (!carried(k->exponents, k->num_exponents, exponents, exponentLists, exponentRoles, at - exponentsFrom, s))
+        continue;
+      return at + 1;
+    }
+    s->array = &call->out[at - outputsFrom];
+    s->parameter = &k->out[at - outputsFrom];
     s->role = "output";
     s->outer = 3;
     s->written = 1;
@@ -349,6 +378,12 @@ int lintel_internal_plan(const lintel_call *call, lintel_plan *plan, lintel_erro
                                 "states_%s: expected %u arrays that say how the states at these addresses lie, found "
                                 "NULL",
                                 call->states_in_at && !call->states_in ? "in" : "out", kernel->num_states);
+  if (kernel->num_exponents &&
+      ((call->exponents_in_at && !call->exponents_in) || (call->exponents_out_at && !call->exponents_out)))
+    return lintel_internal_fail(error, LINTEL_ERROR_ARGUMENT,
+                                "exponents_%s: expected %u arrays that say how the exponents at these addresses lie, "
+                                "found NULL",
+                                call->exponents_in_at && !call->exponents_in ? "in" : "out", kernel->num_exponents);
   if (!call->out) return lintel_internal_fail(error, LINTEL_ERROR_ARGUMENT, "out: expected an array, found NULL");
   if (call->num_lengths < 0 || (call->num_lengths && !call->lengths))
     return lintel_internal_fail(

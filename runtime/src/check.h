@@ -7,8 +7,8 @@
 typedef struct subject {
   const lintel_array *array;
   const lintel_parameter *parameter;
-  const char *role; /* "input", "initial state", "final state", "output" */
-  void *const *at;  /* a state whose sequences lie at these addresses; NULL: in the array */
+  const char *role; /* "input", "initial state", "final state", "initial exponent", "final exponent", "output" */
+  void *const *at;  /* a state or exponent whose sequences lie at these addresses; NULL: in the array */
   int outer;        /* axes before the inner ones */
   int written;
 } subject;
@@ -27,7 +27,8 @@ typedef struct checker {
 /* " of sequence 3" in `text`; "" for -1, an array that is no single sequence's. */
 const char *lintel_internal_of_sequence(int64_t sequence, char *text, size_t size);
 
-/* Visits inputs, initial states, final states, outputs; NULL states are skipped. Returns the next index, -1 at the end.
+/* Visits inputs, initial states, final states, exponents in the same way, outputs; NULL states and exponents are
+ * skipped. Returns the next index, -1 at the end.
  */
 int64_t lintel_internal_next(const checker *c, int64_t at, subject *s);
 

@@ -1,5 +1,6 @@
 /* Runs a checked call: finds each item's pointers and hands it to the variant, on whatever threads there are. */
 #include "internal.h"
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ typedef struct run {
 /* ---- Scratch ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t tableBytes(const lintel_kernel *kernel) {
-  uint64_t pointers = (uint64_t)kernel->num_inputs + 2 * (uint64_t)kernel->num_states + kernel->num_outputs;
+  uint64_t pointers = (uint64_t)kernel->num_inputs + 2 * (uint64_t)kernel->num_states +
+                      2 * (uint64_t)kernel->num_exponents + kernel->num_outputs;
   return lintel_internal_round_up(sizeof(thread_area) + pointers * sizeof(void *), LINTEL_ALIGNMENT);
 }
 
@@ -74,15 +76,35 @@ static int64_t firstStep(thread_area *area, const int64_t *lengths, int64_t sequ
   return area->first;
 }
 
+/* `to` * 2^p, where the product is wanted. */
+static void multiplyOut(const lintel_parameter *state, void *to, double p) {
+  const int power = p > 9999 ? 9999 : p < -9999 ? -9999 : (int)p; /* beyond any float */
+  const int64_t elements = lintel_internal_elements(state);
+  for (int64_t i = 0; i < elements; ++i) {
+    if (state->dtype == LINTEL_F64) ((double *)to)[i] = ldexp(((double *)to)[i], power);
+    else ((float *)to)[i] = ldexpf(((float *)to)[i], power);
+  }
+}
+
 /* A sequence of no steps: its final states are its initial ones. */
 static void passStates(const lintel_kernel *kernel, const lintel_item *item) {
   for (uint32_t i = 0; i < kernel->num_states; ++i) {
+    const lintel_parameter *state = &kernel->states[i];
+    const int32_t e = state->exponent - 1;
     void *to = item->state_out[i];
     const void *from = item->state_in[i];
-    size_t bytes = (size_t)lintel_internal_elements(&kernel->states[i]) * lintel_dtype_bytes(kernel->states[i].dtype);
-    if (!to || to == from) continue;
-    if (from) memcpy(to, from, bytes);
-    else memset(to, 0, bytes);
+    size_t bytes = (size_t)lintel_internal_elements(state) * lintel_dtype_bytes(state->dtype);
+    if (!to) continue;
+    if (!from) memset(to, 0, bytes);
+    else if (to != from) memcpy(to, from, bytes);
+    if (from && e >= 0 && item->exponent_in[e] && !item->exponent_out[e]) multiplyOut(state, to, *item->exponent_in[e]);
+  }
+  for (uint32_t e = 0; e < kernel->num_exponents; ++e) {
+    int given = 0; /* states that are not say that they hold nothing yet */
+    for (uint32_t i = 0; i < kernel->num_states; ++i)
+      if (item->state_in[i]) given = 1;
+    if (item->exponent_out[e])
+      *item->exponent_out[e] = !given ? LINTEL_EXPONENT_NONE : item->exponent_in[e] ? *item->exponent_in[e] : 0;
   }
 }
 
@@ -92,6 +114,8 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
   const void **input = (const void **)(area + 1);
   const void **stateIn = input + kernel->num_inputs;
   void **stateOut = (void **)(stateIn + kernel->num_states), **out = stateOut + kernel->num_states;
+  const double **exponentIn = (const double **)(out + kernel->num_outputs);
+  double **exponentOut = (double **)(exponentIn + kernel->num_exponents);
 
   int64_t batch = sequence, first = 0, steps = r->plan.steps;
   if (call->lengths) {
@@ -103,6 +127,10 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
     stateIn[i] = stateOf(call->states_in, call->states_in_at, i, sequence, head);
     stateOut[i] = stateOf(call->states_out, call->states_out_at, i, sequence, head);
   }
+  for (uint32_t i = 0; i < kernel->num_exponents; ++i) {
+    exponentIn[i] = stateOf(call->exponents_in, call->exponents_in_at, i, sequence, head);
+    exponentOut[i] = stateOf(call->exponents_out, call->exponents_out_at, i, sequence, head);
+  }
   lintel_item item;
   memset(&item, 0, sizeof item);
   item.steps = steps;
@@ -112,6 +140,8 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
   item.input_row = r->inputRow;
   item.state_in = stateIn;
   item.state_out = stateOut;
+  item.exponent_in = exponentIn;
+  item.exponent_out = exponentOut;
   if (steps == 0) {
     passStates(kernel, &item);
     return;
@@ -151,6 +181,8 @@ static void runRange(void *data, int64_t begin, int64_t end, int thread) {
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
 static int wantsStates(const lintel_call *call) {
+  for (uint32_t i = 0; call->exponents_out && i < call->kernel->num_exponents; ++i)
+    if (call->exponents_out[i].data || (call->exponents_out_at && call->exponents_out_at[i])) return 1;
   for (uint32_t i = 0; call->states_out && i < call->kernel->num_states; ++i)
     if (call->states_out[i].data || (call->states_out_at && call->states_out_at[i])) return 1;
   return 0;

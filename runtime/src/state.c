@@ -62,8 +62,8 @@ static void *allocate(uint64_t bytes) {
   return aligned_alloc(LINTEL_ALIGNMENT, (size_t)lintel_internal_round_up(bytes ? bytes : 1, LINTEL_ALIGNMENT));
 }
 
-lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, int64_t heads,
-                                  const lintel_executor *executor, lintel_error *error) {
+static lintel_state *create(const lintel_kernel *kernel, int64_t batch, int64_t heads, int withExponents,
+                            const lintel_executor *executor, lintel_error *error) {
   const lintel_variant *best = lintel_select(kernel, NULL, 0, error);
   if (!best) return NULL;
   if (!kernel->causal) {
@@ -80,7 +80,15 @@ lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, in
     return NULL;
   }
   int threads = executor ? executor->threads : 1;
-  uint64_t bytes = lintel_state_bytes(kernel, batch, heads);
+  uint64_t states = lintel_state_bytes(kernel, batch, heads), bytes = states, each = 0;
+  const uint32_t exponents = withExponents ? kernel->num_exponents : 0;
+  if (exponents && bytes != UINT64_MAX &&
+      (__builtin_mul_overflow((uint64_t)batch, (uint64_t)heads, &each) || each > INT64_MAX / sizeof(double) / 2))
+    bytes = UINT64_MAX;
+  each = lintel_internal_round_up(each * sizeof(double), LINTEL_ALIGNMENT);
+  if (bytes != UINT64_MAX && (__builtin_mul_overflow(each, (uint64_t)exponents, &each) ||
+                              __builtin_add_overflow(bytes, each, &bytes) || bytes > INT64_MAX))
+    bytes = UINT64_MAX;
   uint64_t scratch = threads < 1 ? 0 : lintel_internal_scratch_bytes(kernel, best, threads);
   uint64_t forStep = threads < 1 ? 0 : lintel_internal_scratch_bytes(kernel, stepVariant(kernel), threads);
   if (forStep > scratch) scratch = forStep;
@@ -101,7 +109,7 @@ lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, in
     state->scratch_bytes = scratch;
     state->memory = allocate(bytes);
     state->scratch = scratch ? allocate(scratch) : NULL;
-    state->arrays = calloc((size_t)kernel->num_states + 1, sizeof *state->arrays);
+    state->arrays = calloc((size_t)kernel->num_states + exponents + 1, sizeof *state->arrays);
   }
   if (!state || !state->memory || !state->scratch || !state->arrays) {
     lintel_state_destroy(state);
@@ -110,9 +118,25 @@ lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, in
     return NULL;
   }
   lintel_state_arrays(kernel, batch, heads, state->memory, state->arrays, NULL);
+  if (exponents) state->exponents = state->arrays + kernel->num_states;
+  for (uint32_t i = 0; i < exponents; ++i) {
+    const int64_t shape[2] = {batch, heads};
+    char *at = (char *)state->memory + states + i * (each / exponents);
+    state->exponents[i] = lintel_array_contiguous(at, LINTEL_F64, 2, shape);
+  }
   lintel_state_clear(state);
   lintel_internal_ok(error);
   return state;
+}
+
+lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, int64_t heads,
+                                  const lintel_executor *executor, lintel_error *error) {
+  return create(kernel, batch, heads, 0, executor, error);
+}
+
+lintel_state *lintel_state_create_with_exponents(const lintel_kernel *kernel, int64_t batch, int64_t heads,
+                                                 const lintel_executor *executor, lintel_error *error) {
+  return create(kernel, batch, heads, 1, executor, error);
 }
 
 void lintel_state_destroy(lintel_state *state) {
@@ -125,6 +149,10 @@ void lintel_state_destroy(lintel_state *state) {
 
 void lintel_state_clear(lintel_state *state) {
   memset(state->memory, 0, (size_t)state->memory_bytes);
+  for (uint32_t i = 0; state->exponents && i < state->kernel->num_exponents; ++i) {
+    double *exponent = state->exponents[i].data;
+    for (int64_t n = state->batch * state->heads; n > 0; --n) *exponent++ = LINTEL_EXPONENT_NONE;
+  }
   state->position = 0;
 }
 
@@ -136,6 +164,8 @@ static int advance(lintel_state *state, const lintel_variant *variant, const lin
   call.inputs = inputs;
   call.states_in = state->arrays;
   call.states_out = state->arrays;
+  call.exponents_in = state->exponents;
+  call.exponents_out = state->exponents;
   call.out = out;
   call.position = state->position;
   call.form = variant->form;

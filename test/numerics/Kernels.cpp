@@ -1,5 +1,6 @@
 #include "Kernels.h"
 #include "compiler/analysis/InputUse.h"
+#include "compiler/driver/Exponents.h"
 #include "compiler/driver/Reference.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
@@ -107,9 +108,9 @@ BoundArrays Kernel::random(RandomRequest request) const {
   return cantFail(randomArrays(*info, inputUses(spec), request));
 }
 
-RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int threads) const {
+RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int threads, bool takeExponents) const {
   std::vector<GuardedMemory> memory;
-  memory.reserve(arrays.inputs.size() + 2 * info->states.size() + info->others.size() + 2);
+  memory.reserve(arrays.inputs.size() + 4 * info->states.size() + info->others.size() + 2);
   size_t firstWritten = 0;
   auto guard = [&](const NpyArray &array, bool copy) {
     memory.emplace_back(array.bytes(), lintel_dtype_bytes(array.dtype));
@@ -121,7 +122,14 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
   std::vector<lintel_array> inputs, statesIn, statesOut;
   for (const NpyArray &input : arrays.inputs) inputs.push_back(guard(input, true));
   for (const auto &state : arrays.initial) statesIn.push_back(state ? guard(*state, true) : lintel_array{});
+  const std::vector<int> exponentOf = exponentsOf(*kernel());
+  std::vector<lintel_array> exponentsIn(kernel()->num_exponents), exponentsOut(kernel()->num_exponents);
+  for (auto [given, e] : llvm::zip(arrays.exponents, exponentOf))
+    if (given && e >= 0) exponentsIn[e] = guard(*given, true);
   firstWritten = memory.size();
+  for (lintel_array &exponent : exponentsOut)
+    if (takeExponents)
+      exponent = guard(cantFail(NpyArray::create(LINTEL_F64, {arrays.sequences(), arrays.heads})), false);
   for (unsigned s = 0; s < info->states.size(); ++s) {
     result.states.push_back(cantFail(NpyArray::create(arrays.types.state(*info), stateShape(*info, s, arrays))));
     statesOut.push_back(guard(result.states.back(), false));
@@ -138,6 +146,7 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
   call.inputs = inputs.data();
   call.states_in = statesIn.empty() ? nullptr : statesIn.data();
   call.states_out = statesOut.empty() ? nullptr : statesOut.data();
+  call.exponents_in = exponentsIn.data(), call.exponents_out = exponentsOut.data();
   call.out = outputs.data();
   call.position = arrays.position;
   std::vector<int64_t> lengths = arrays.lengths.value_or(std::vector<int64_t>{});
@@ -157,6 +166,13 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
   for (size_t i = firstWritten; i < memory.size(); ++i)
     EXPECT_TRUE(memory[i].isFrontIntact()) << "written before the start of an array, " << text(variant);
   for (auto [state, view] : zip_equal(result.states, statesOut)) std::memcpy(state.data(), view.data, state.bytes());
+  for (int e : exponentOf) {
+    if (!takeExponents) break;
+    result.exponents.emplace_back();
+    if (e < 0) continue;
+    result.exponents.back() = cantFail(NpyArray::create(LINTEL_F64, {arrays.sequences(), arrays.heads}));
+    std::memcpy(result.exponents.back()->data(), exponentsOut[e].data, result.exponents.back()->bytes());
+  }
   std::memcpy(result.out.data(), outputs[0].data, result.out.bytes());
   for (unsigned o = 0; o < result.others.size(); ++o)
     std::memcpy(result.others[o].data(), outputs[o + 1].data, result.others[o].bytes());
@@ -199,6 +215,8 @@ bool lintel::test::sameBits(const RunResult &a, const RunResult &b) {
     if (!sameBits(x, y)) return false;
   for (auto [x, y] : zip_equal(a.others, b.others))
     if (!sameBits(x, y)) return false;
+  for (auto [x, y] : zip_equal(a.exponents, b.exponents))
+    if (x.has_value() != y.has_value() || (x && !sameBits(*x, *y))) return false;
   return sameBits(a.out, b.out);
 }
 

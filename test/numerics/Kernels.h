@@ -54,7 +54,8 @@ public:
   BoundArrays arrays(std::vector<NamedArray> inputs, std::vector<NamedArray> initial = {}) const;
   /// By how the step uses each input; the sizes are the kernel's.
   BoundArrays random(RandomRequest request) const;
-  RunResult run(const BoundArrays &arrays, const FormRequest &variant, int threads = 1) const;
+  RunResult run(const BoundArrays &arrays, const FormRequest &variant, int threads = 1,
+                bool takeExponents = false) const;
   RunResult interpret(const BoundArrays &arrays) const;
   Reference reference(const BoundArrays &arrays) const;
 

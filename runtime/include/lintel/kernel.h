@@ -11,8 +11,11 @@
  *   token input  [B, T, G, n...]   G divides H; head h reads group h / (H / G)
  *   head input   [H, n...]         shared input [n...]
  *   state        [B, H, n...]      contiguous in n..., row-major; the row of S[dk, dv] is the feature axis dk
+ *   exponent     [B, H], always f64
  *   outputs      [B, T, H, n] or [B, T, H], each
- * Units: states are the mathematical states of the spec (not log-space, not scaled).
+ * Units: states are the mathematical states of the spec (not log-space, not scaled). One whose numbers may lie outside
+ * of any float is computed as S * 2^p, with p, an exponent, for each head: a caller who gives and takes p beside S keeps
+ * such states exactly, and one who does not gets the product.
  * Ownership: everything belongs to the caller. Errors: a variant cannot fail once its arguments are checked. */
 #ifndef LINTEL_KERNEL_H
 #define LINTEL_KERNEL_H
@@ -22,7 +25,7 @@
 extern "C" {
 #endif
 
-#define LINTEL_ABI_VERSION 2u
+#define LINTEL_ABI_VERSION 3u
 
 typedef enum lintel_dtype { LINTEL_F64 = 0, LINTEL_F32 = 1, LINTEL_F16 = 2, LINTEL_BF16 = 3 } lintel_dtype;
 typedef enum lintel_kind {
@@ -30,7 +33,8 @@ typedef enum lintel_kind {
   LINTEL_HEAD = 1,
   LINTEL_SHARED = 2,
   LINTEL_STATE = 3,
-  LINTEL_OUT = 4
+  LINTEL_OUT = 4,
+  LINTEL_EXPONENT = 5
 } lintel_kind;
 
 /* One array of the operator, without its batch, time and head axes. */
@@ -39,7 +43,7 @@ typedef struct lintel_parameter {
   int32_t kind;     /* lintel_kind */
   int32_t dtype;    /* lintel_dtype of the array in memory; states: f64 where an input or out is, else f32 */
   int32_t rank;     /* 0, 1 or 2: how many of dim[] count */
-  int32_t reserved;
+  int32_t exponent; /* of a state: 1 + the position in lintel_kernel.exponents of the one it is held with; 0: none */
   int64_t dim[2]; /* sizes of the inner axes */
 } lintel_parameter;
 
@@ -56,7 +60,16 @@ typedef struct lintel_item {
   void *const *out;            /* element [b, 0, h, 0] of each output */
   const int64_t *out_step;     /* elements from one step to the next of each */
   void *scratch;               /* the variant's scratch_bytes, aligned to 64; contents are anything before and after */
+  /* In the order of lintel_kernel.exponents; NULL, or a NULL entry: not given, and not wanted.
+   * In: the states that it belongs to are state_in * 2^p; not given: p is 0. Not looked at where these states are zeros
+   * by a NULL. Out: they are state_out * 2^p; not wanted: state_out is the product. A p is a whole number. */
+  const double *const *exponent_in;
+  double *const *exponent_out; /* an entry may equal exponent_in's */
 } lintel_item;
+
+/* The p of states that hold nothing yet: beside zeros it says that they were never added to, so that the first numbers
+ * set the exponent, however small they are (a p of 0 is right too, and loses numbers below the range of floats). */
+#define LINTEL_EXPONENT_NONE (-1e30)
 
 typedef void (*lintel_item_function)(const lintel_item *item);
 
@@ -96,11 +109,12 @@ typedef struct lintel_kernel {
       attends; /* 1: an output reads the inputs of other steps again (weights that do not factor, such as softmax's),
                   so that no state of constant size could stand for them and a sequence cannot be split */
   uint32_t num_outputs; /* 1 or more; the first is "out" */
-  uint32_t reserved;
+  uint32_t num_exponents; /* 0 for most operators */
   const lintel_parameter *inputs;
   const lintel_parameter *states;
   const lintel_parameter *out;    /* the outputs */
   const lintel_variant *variants; /* best first; the runtime takes the first that this processor can run */
+  const lintel_parameter *exponents; /* which states each belongs to: lintel_parameter.exponent */
 } lintel_kernel;
 
 #ifdef __cplusplus

@@ -8,7 +8,9 @@
  * Layout. The states lie one after another in the kernel's order, each [batch, heads, n...] row-major, each starting at
  * a multiple of 64 bytes from a 64-byte aligned base. S[dk, dv] is stored with the feature axis dk as its rows.
  * Elements are f64 where an input or out is, else f32: a state is never rounded to half. They are
- * the mathematical states of the spec, so that they can be saved, moved and given to any form of the same operator. */
+ * the mathematical states of the spec, so that they can be saved, moved and given to any form of the same operator.
+ * Where these may lie outside of any float (kernel->num_exponents is not 0: operators with unbounded exponentials), a
+ * state made by lintel_state_create_with_exponents continues them exactly. */
 #ifndef LINTEL_STATE_H
 #define LINTEL_STATE_H
 #include "lintel/runtime.h"
@@ -37,6 +39,8 @@ typedef struct lintel_state {
   void *scratch;
   uint64_t scratch_bytes;
   const lintel_executor *executor;
+  lintel_array *exponents; /* kernel->num_exponents of them, behind the states in `memory`: a state is its array * 2^p;
+                              NULL: the arrays are the states */
 } lintel_state;
 
 /* All zeros, at position 0. `executor` (NULL: the calling thread) must live as long as the state. NULL and an error
@@ -44,9 +48,16 @@ typedef struct lintel_state {
  * (LINTEL_ERROR_NOT_CAUSAL), or has no state of constant size, as softmax (LINTEL_ERROR_NO_STATE). */
 LINTEL_API lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, int64_t heads,
                                              const lintel_executor *executor, lintel_error *error);
+
+/* The same with exponents, [batch, heads] of f64 each in the kernel's order, behind the states in `memory` and like them
+ * each from a multiple of 64 bytes: stepping then equals one run over all steps however large or small the states are.
+ * The elements of `arrays` alone are no longer the mathematical states where kernel->states[i].exponent is not 0; who
+ * writes such a state sets its exponents, too. */
+LINTEL_API lintel_state *lintel_state_create_with_exponents(const lintel_kernel *kernel, int64_t batch, int64_t heads,
+                                                            const lintel_executor *executor, lintel_error *error);
 LINTEL_API void lintel_state_destroy(lintel_state *state); /* NULL does nothing */
 
-/* Back to zeros at position 0. */
+/* Back to zeros at position 0, and exponents to LINTEL_EXPONENT_NONE. */
 LINTEL_API void lintel_state_clear(lintel_state *state);
 
 /* Continues the sequences by the T steps of the arrays (inputs [batch, T, ...]) with the variant that is best for many

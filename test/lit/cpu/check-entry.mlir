@@ -36,3 +36,11 @@ func.func @place(%in: memref<?xf32>, %so: memref<?xf32>, %hasIn: i1, %hasOut: i1
     attributes {lintel.entry = "e", lintel.inputs = 0 : i64, lintel.states = 1 : i64, lintel.in_place = array<i64: 64>} {
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected at most 0, the number of states, in `lintel.exponents`, found 1}}
+func.func @exponents(%out: memref<?xf32>, %os: index, %steps: index, %position: index, %scratch: memref<64xi8>)
+    attributes {lintel.entry = "e", lintel.inputs = 0 : i64, lintel.states = 0 : i64, lintel.exponents = 1 : i64} {
+  return
+}

@@ -192,3 +192,11 @@ attn.parallel @c chunk 4 inputs [#attn.param<token "k">] states [#attn.state<"z"
 ^bb0(%k: !attn.tensor<3>, %p: !attn.tensor<>, %p1: !attn.tensor<>):
   attn.yield %k : !attn.tensor<3>
 }
+
+// -----
+
+// expected-error @+1 {{expected exponents behind all other states, found state 1 behind 0}}
+attn.recurrent @a inputs [] states ["p", "S"] scales [-1, 0] {
+^bb0(%p: !attn.tensor<>, %S: !attn.tensor<2>):
+  attn.yield %p, %p, %S : !attn.tensor<>, !attn.tensor<>, !attn.tensor<2>
+}

@@ -61,3 +61,47 @@ attn.kernel @k form "recurrent" chunk 1 inputs [#attn.param<head "x">] states []
   }
   attn.yield
 }
+
+// -----
+
+// expected-error @+1 {{expected a scale for each of 2 states, found 1}}
+attn.kernel @k form "recurrent" chunk 1 inputs [] states ["s", "p"] scales [1] out !attn.tensor<> {
+^bb0(%s: !attn.tensor<>, %p: !attn.tensor<>):
+  attn.yield %s, %p : !attn.tensor<>, !attn.tensor<>
+}
+
+// -----
+
+// expected-error @+1 {{expected a scale to be the index of a state or -1, found 2}}
+attn.kernel @k form "recurrent" chunk 1 inputs [] states ["s", "p"] scales [2, -1] out !attn.tensor<> {
+^bb0(%s: !attn.tensor<>, %p: !attn.tensor<>):
+  attn.yield %s, %p : !attn.tensor<>, !attn.tensor<>
+}
+
+// -----
+
+// expected-error @+1 {{expected exponents, scalars without one of their own, behind all other states, found state 1}}
+attn.kernel @k form "recurrent" chunk 1 inputs [] states ["p", "s"] scales [-1, 0] out !attn.tensor<> {
+^bb0(%p: !attn.tensor<>, %s: !attn.tensor<>):
+  attn.yield %p, %s : !attn.tensor<>, !attn.tensor<>
+}
+
+// -----
+
+// expected-error @+1 {{expected exponents, scalars without one of their own, behind all other states, found state 1}}
+attn.kernel @k form "recurrent" chunk 1 inputs [] states ["s", "p"] scales [1, -1] out !attn.tensor<> {
+^bb0(%s: !attn.tensor<>, %p: !attn.tensor<2>):
+  attn.yield %s, %p : !attn.tensor<>, !attn.tensor<2>
+}
+
+// -----
+
+attn.kernel @k form "recurrent" chunk 1 inputs [] states ["s"] out !attn.tensor<> {
+^bb0(%s: !attn.tensor<>):
+  %y = attn.stage "y" axes [] : !attn.tensor<> {
+    // expected-error @+1 {{expected the index of one of 1 states, found 1}}
+    %g = attn.taken 1
+    attn.yield %g : !attn.tensor<>
+  }
+  attn.yield %y : !attn.tensor<>
+}

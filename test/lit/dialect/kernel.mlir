@@ -71,3 +71,15 @@ attn.kernel @k form "chunkwise" chunk 4 bidirectional inputs [#attn.param<token 
   }
   attn.yield %a : !attn.tensor<2>
 }
+
+// A state held with an exponent, which the caller may take.
+// CHECK: attn.kernel @scaled form "recurrent" chunk 1 inputs [#attn.param<token "x">] states ["s", "p"] scales [1, -1] out !attn.tensor<> {
+attn.kernel @scaled form "recurrent" chunk 1 inputs [#attn.param<token "x">] states ["s", "p"] scales [1, -1] out !attn.tensor<> {
+^bb0(%x: !attn.sequence<>, %s: !attn.tensor<>, %p: !attn.tensor<>):
+  %y = attn.stage "y" axes [] : !attn.tensor<> {
+    // CHECK: attn.taken 1
+    %g = attn.taken 1
+    attn.yield %g : !attn.tensor<>
+  }
+  attn.yield %y, %p : !attn.tensor<>, !attn.tensor<>
+}

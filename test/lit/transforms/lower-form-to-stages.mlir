@@ -141,15 +141,22 @@ attn.streamed @softmax chunk 4 window 7 inputs [#attn.param<token "q">] {
 
 // -----
 
-// An exponent is the compiler's own: it starts where the caller's states tell, and is taken back into the state at the end.
+// An exponent goes along behind the states: it starts at nothing yet where the caller gave no states, and at the end the state leaves as it is
+// held where the exponent is taken, and multiplied out where not.
 // CHECK-LABEL: attn.kernel @scaled form "recurrent"
-// CHECK-SAME: states ["a"]
-// CHECK: attn.given
+// CHECK-SAME: states ["a", "exponent"] scales [1, -1]
+// CHECK: ^bb0(%k: {{.*}}, %a: !attn.tensor<>, %exponent: !attn.tensor<>)
+// CHECK: %[[GIVEN:.+]] = attn.given
 // CHECK: attn.stage "p" axes [] : <>
+// CHECK: %[[START:.+]] = attn.at %exponent[]
+// CHECK: attn.select %[[GIVEN]], %[[START]], %{{.+}}
 // CHECK: %[[LAST:.+]]:2 = attn.scan whole chunk 1 carry %a, %p
+// CHECK: %[[TAKEN:.+]] = attn.taken 1
 // CHECK: %[[OUT:.+]] = attn.stage "a_out"
+// CHECK: %[[HELD:.+]] = attn.at %[[LAST]]#0[]
 // CHECK: attn.unary exp2
-// CHECK: attn.yield %[[OUT]]
+// CHECK: attn.select %[[TAKEN]], %[[HELD]], %{{.+}}
+// CHECK: attn.yield %[[OUT]], %[[LAST]]#1
 attn.recurrent @scaled inputs [#attn.param<token "k">] states ["a", "exponent"] scales [1, -1] {
 ^bb0(%k: !attn.tensor<>, %a: !attn.tensor<>, %p: !attn.tensor<>):
   %p1 = attn.binary max %p, %k : <>, <>

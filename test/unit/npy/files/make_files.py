@@ -32,3 +32,16 @@ np.save(at / "text.npy", np.array(["ab", "c"]))
 np.save(at / "pickled.npy", np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
 np.save(at / "structured.npy", np.zeros(2, dtype=[("x", "<f4"), ("y", "<i4")]))
 np.savez(at / "archive.npz", a=a.astype("<f2"))
+
+# States beside exponents: S[b, h, i, j] = 100 b + 10 h + 3 i + j, exponent[b, h] = 1000 b - 7 h.
+b, h, i, j = np.ogrid[0:2, 0:3, 0:2, 0:3]
+for name, order, fields in (
+    ("state_f4", "C", [("S", "<f4", (2, 3)), ("exponent", "<f4")]),
+    ("state_f8_i8", "C", [("S", "<f8", (2, 3)), ("exponent", "<i8")]),
+    ("state_i4_first", "C", [("exponent", "<i4"), ("S", "<f4", (2, 3))]),
+    ("state_fortran", "F", [("S", "<f4", (2, 3)), ("exponent", "<f4")]),
+):
+    state = np.zeros((2, 3), dtype=fields, order=order)
+    state["S"] = 100 * b + 10 * h + 3 * i + j
+    state["exponent"] = (1000 * b - 7 * h)[:, :, 0, 0]
+    np.save(at / f"{name}.npy", state)
