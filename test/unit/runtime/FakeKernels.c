@@ -63,7 +63,7 @@ static const lintel_variant blendVariants[] = {{"chunkwise", "future", "", FAKE_
                                                {"recurrent", "base", "", BASE, 1, 0, blendRecurrent}};
 const lintel_kernel fake_blend = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "blend", "00",         LINTEL_F32, 1, 5, 2, 3, 0, 1, 0,
-    blendInputs,        blendStates,           &out3,   blendVariants};
+    blendInputs,        blendStates,           &out3,   blendVariants, NULL};
 
 static void total(const lintel_item *item) {
   const float *q = (const float *)item->input[0];
@@ -77,7 +77,7 @@ static void total(const lintel_item *item) {
 static const lintel_variant totalVariants[] = {{"parallel", "base", "", BASE, 1, 0, total}};
 const lintel_kernel fake_total = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "total", "01", LINTEL_F32, 0, 1, 0, 1, 0, 1, 0, blendInputs, NULL, &out3,
-    totalVariants};
+    totalVariants, NULL};
 
 static void bare(const lintel_item *item) {
   for (int64_t t = 0; t < item->steps; ++t)
@@ -100,12 +100,34 @@ static const lintel_parameter bothOutputs[] = {{"out", LINTEL_OUT, LINTEL_F32, 1
 static const lintel_variant bothVariants[] = {{"recurrent", "base", "", BASE, 1, 0, both}};
 const lintel_kernel fake_both = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "both", "04", LINTEL_F32, 1, 1, 0, 1, 0, 2, 0, blendInputs, NULL,
-    bothOutputs,        bothVariants};
+    bothOutputs,        bothVariants, NULL};
 
 static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1, 0, bare}};
 const lintel_kernel fake_bare = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "bare", "02", LINTEL_F32, 1, 1, 0, 1, 0, 1, 0, blendInputs, NULL, &out3,
-    bareVariants};
+    bareVariants, NULL};
 const lintel_kernel fake_again = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "again", "03", LINTEL_F32, 1, 1, 0, 1, 1, 1, 0, blendInputs, NULL, &out3,
-    bareVariants};
+    bareVariants, NULL};
+
+/* Each step halves the state: its numbers stay, its exponent falls. */
+static void halved(const lintel_item *item) {
+  const double *given = item->exponent_in ? item->exponent_in[0] : NULL;
+  double *taken = item->exponent_out ? item->exponent_out[0] : NULL;
+  const float *in = (const float *)item->state_in[0];
+  float *state = (float *)item->state_out[0];
+  const double p = (!in ? LINTEL_EXPONENT_NONE : given ? *given : 0) - (double)item->steps;
+  bare(item);
+  for (int c = 0; c < 3 && state; ++c) {
+    state[c] = in ? in[c] : 0;
+    for (int64_t n = 0; !taken && state[c] != 0 && n < (int64_t)-p; ++n) state[c] /= 2;
+  }
+  if (taken) *taken = p;
+}
+
+static const lintel_parameter halvedStates[] = {{"s", LINTEL_STATE, LINTEL_F32, 1, 1, {3, 0}}};
+static const lintel_parameter halvedExponents[] = {{"p", LINTEL_EXPONENT, LINTEL_F64, 0, 0, {0, 0}}};
+static const lintel_variant halvedVariants[] = {{"recurrent", "base", "", BASE, 1, 0, halved}};
+const lintel_kernel fake_halved = {
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "halved", "05",           LINTEL_F32,     1, 1, 1, 1, 0, 1, 1,
+    blendInputs,        halvedStates,          &out3,    halvedVariants, halvedExponents};

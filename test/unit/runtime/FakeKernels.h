@@ -5,6 +5,7 @@
  * total: not causal; input token q[3]; out = sum of q over all steps.
  * bare:  no states; input token q[3]; out = 2 * q.
  * both: two outputs, "out" as bare and "sum" [B, T, H].
+ * halved: state s[3] with an exponent p; input token q[3]; s = s / 2, out = 2 * q.
  * again: says that it reads earlier steps again; as bare. */
 #ifndef LINTEL_TEST_FAKE_KERNELS_H
 #define LINTEL_TEST_FAKE_KERNELS_H
@@ -21,6 +22,7 @@ extern const lintel_kernel fake_total;
 extern const lintel_kernel fake_bare;
 extern const lintel_kernel fake_again;
 extern const lintel_kernel fake_both;
+extern const lintel_kernel fake_halved;
 
 #ifdef __cplusplus
 }

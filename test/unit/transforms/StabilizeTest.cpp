@@ -100,6 +100,42 @@ TEST(Stabilize, Rwkv4IsFiniteForKeysOfAnySize) {
   }
 }
 
+/// Steps [begin, end) of a batch of one.
+Arguments cut(const Arguments &whole, int64_t begin, int64_t end) {
+  Arguments piece = whole;
+  piece.steps = end - begin, piece.position = begin;
+  for (StringRef name : {"k", "v"}) {
+    Array &a = piece.inputs[name];
+    int64_t row = a.size() / whole.steps;
+    a.shape[1] = end - begin;
+    a.data.assign(a.data.begin() + begin * row, a.data.begin() + end * row);
+  }
+  return piece;
+}
+
+TEST(Stabilize, ExponentsTravelBetweenForms) {
+  Stabilized op(example("rwkv4"));
+  Arguments args = rwkvArguments(13);
+  for (int64_t t = 2; t < 9; ++t)
+    for (int64_t h = 0; h < 2; ++h) args.inputs["k"].data[t * 2 + h] += t < 6 ? 5000 : -5000;
+  Array want = rwkvByHand(args);
+  for (Operation *first : op.all())
+    for (Operation *then : op.all())
+      for (int64_t at : {0, 4, 7, 13}) {
+        Arguments before = cut(args, 0, at), after = cut(args, at, 13);
+        before.takesExponents = after.takesExponents = true;
+        Results half = run(first, before);
+        ASSERT_EQ(half.exponents.size(), 2u);
+        after.initial = half.final, after.exponents = half.exponents;
+        Results rest = run(then, after);
+        Array joined = half.out;
+        joined.shape[1] = 13;
+        joined.data.insert(joined.data.end(), rest.out.data.begin(), rest.out.data.end());
+        EXPECT_LE(difference(joined, want), 1e-12) << textOf(then) << at;
+        for (double x : rest.final["a"].data) EXPECT_TRUE(std::isfinite(x));
+      }
+}
+
 TEST(Stabilize, OneStrongKeyAmongWeakOnes) {
   Stabilized op(example("rwkv4"));
   for (double strong : {800.0, 1000.0, -1000.0, 5000.0}) {
