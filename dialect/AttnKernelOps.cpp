@@ -21,7 +21,8 @@ static LogicalResult verifyScales(KernelOp op, unsigned states) {
     if (static_cast<int64_t>(i) < first) continue;
     auto type = cast<RealType>(op.getBody().getArgument(op.getInputs().size() + i).getType());
     if (type.getRank() != 0 || s >= 0 || !llvm::is_contained(scales, static_cast<int64_t>(i)))
-      return op.emitOpError("expected exponents, scalars without one of their own, behind all other states, found state ")
+      return op.emitOpError(
+                 "expected exponents, scalars without one of their own, behind all other states, found state ")
              << i;
   }
   return success();

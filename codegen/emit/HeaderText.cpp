@@ -107,8 +107,8 @@ std::string lintel::headerText(const KernelDescription &k) {
   if (!k.dimensions.empty()) os << "\n";
   if (!k.inputs.empty() || !k.states.empty()) {
     os << "/* Positions in lintel_item.input, in .state_in and .state_out"
-       << (k.exponents.empty() ? "" : ", in .exponent_in and .exponent_out") << (k.others.empty() ? "" : ", and in .out")
-       << ". */\nenum {\n";
+       << (k.exponents.empty() ? "" : ", in .exponent_in and .exponent_out")
+       << (k.others.empty() ? "" : ", and in .out") << ". */\nenum {\n";
     std::vector<std::string> entries;
     for (size_t i = 0; i < k.inputs.size(); ++i)
       entries.push_back("  " + k.symbol + "_input_" + identifier(k.inputs[i].name) + " = " + std::to_string(i));

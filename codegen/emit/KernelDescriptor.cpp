@@ -91,10 +91,10 @@ private:
   }
   Constant *parameter(const ParameterDescription &p) {
     int64_t dims[2] = {p.dims.size() > 0 ? p.dims[0] : 1, p.dims.size() > 1 ? p.dims[1] : 1};
-    return ConstantStruct::get(
-        parameterType, {string(p.name), number32(p.kind), number32(p.dtype), number32(p.dims.size()),
-                        number32(static_cast<uint64_t>(p.exponent + 1)),
-                        ConstantArray::get(ArrayType::get(i64, 2), {number64(dims[0]), number64(dims[1])})});
+    return ConstantStruct::get(parameterType,
+                               {string(p.name), number32(p.kind), number32(p.dtype), number32(p.dims.size()),
+                                number32(static_cast<uint64_t>(p.exponent + 1)),
+                                ConstantArray::get(ArrayType::get(i64, 2), {number64(dims[0]), number64(dims[1])})});
   }
   Constant *parameters(ArrayRef<ParameterDescription> list) {
     SmallVector<Constant *> values;

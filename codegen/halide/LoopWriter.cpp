@@ -84,7 +84,8 @@ void LoopWriter::createFunction() {
   b.setInsertionPointToEnd(entry);
   given = index(0);
   for (auto [i, s] : llvm::enumerate(states))
-    if (!isExponent(i)) given = arith::MaxSIOp::create(b, loc, given, arith::IndexCastUIOp::create(b, loc, idx, s.hasIn));
+    if (!isExponent(i))
+      given = arith::MaxSIOp::create(b, loc, given, arith::IndexCastUIOp::create(b, loc, idx, s.hasIn));
 }
 
 FailureOr<LoopWriter::Buffer> LoopWriter::allocate(ArrayRef<int64_t> sizes, lintel_dtype dtype) {

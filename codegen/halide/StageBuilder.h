@@ -45,9 +45,10 @@ bool isPrecise(mlir::Operation *op);
 struct BuiltGroup {
   mlir::func::FuncOp fn;
   llvm::SmallVector<mlir::Value> tensors;
-  llvm::SmallVector<mlir::Value> indices; ///< index values, and results of attn.steps, attn.start, attn.given, attn.taken
-  llvm::SmallVector<StrideArg> strides;   ///< buffer numbers count tensors, then indices, then outputs
-  std::string text;                       ///< the algorithm and schedule
+  llvm::SmallVector<mlir::Value>
+      indices;                          ///< index values, and results of attn.steps, attn.start, attn.given, attn.taken
+  llvm::SmallVector<StrideArg> strides; ///< buffer numbers count tensors, then indices, then outputs
+  std::string text;                     ///< the algorithm and schedule
 };
 
 /// Values of enclosing blocks that the stages read, in order of first use: tensors and, apart, indices and run-time

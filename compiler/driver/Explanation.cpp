@@ -47,8 +47,9 @@ struct Explainer {
     for (auto [state, exponent] : llvm::zip_equal(op.states, exponentsOf(&form)))
       if (exponent >= 0) names.push_back(state.name);
     if (!names.empty() && op.splits())
-      result.numbers.push_back("where x * 2^p is beyond the state's type, --final writes x and p, which --initial takes: " +
-                               join(names, ", "));
+      result.numbers.push_back(
+          "where x * 2^p is beyond the state's type, --final writes x and p, which --initial takes: " +
+          join(names, ", "));
   }
 
   void forms(mlir::ModuleOp module) {

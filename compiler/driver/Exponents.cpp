@@ -72,8 +72,8 @@ Error lintel::settleExponents(const OperatorInfo &op, BoundArrays &arrays, Array
       return createStringError(
           "expected initial state '%s' of numbers that fit %s, as operator '%s' holds it without an exponent, found %s "
           "* 2^%.0f at [%lld, %lld]; give numbers within that range",
-          op.states[s].name.c_str(), dtypeName(arrays.types.state(op)), op.name.c_str(),
-          op.states[s].name.c_str(), exponent(s, *head), static_cast<long long>(*head / arrays.heads),
+          op.states[s].name.c_str(), dtypeName(arrays.types.state(op)), op.name.c_str(), op.states[s].name.c_str(),
+          exponent(s, *head), static_cast<long long>(*head / arrays.heads),
           static_cast<long long>(*head % arrays.heads));
     given.reset();
   }
@@ -109,8 +109,7 @@ Error lintel::settleExponents(const OperatorInfo &op, BoundArrays &arrays, Array
   return Error::success();
 }
 
-Expected<NpyState> lintel::stateForFile(const NpyArray &values, const NpyArray *exponents,
-                                        lintel_dtype dtype) {
+Expected<NpyState> lintel::stateForFile(const NpyArray &values, const NpyArray *exponents, lintel_dtype dtype) {
   auto held = values.convertedTo(dtype);
   if (!held) return held.takeError();
   if (!exponents) return NpyState{std::move(*held), std::nullopt};

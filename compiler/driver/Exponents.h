@@ -17,8 +17,8 @@ std::vector<int> exponentsOf(mlir::Operation *form);
 /// that passes the range of its type.
 llvm::Error settleExponents(const OperatorInfo &op, BoundArrays &arrays, llvm::ArrayRef<int> with);
 
-/// A final state for a file, in `dtype`: plain numbers where these are exactly what is held, else beside its exponents (null:
-/// it has none).
+/// A final state for a file, in `dtype`: plain numbers where these are exactly what is held, else beside its exponents
+/// (null: it has none).
 llvm::Expected<NpyState> stateForFile(const NpyArray &values, const NpyArray *exponents, lintel_dtype dtype);
 /// The least and the largest exponent of heads that are not all zeros.
 std::pair<double, double> exponentRange(const NpyState &state);

@@ -87,12 +87,8 @@ std::optional<std::string> KernelCache::key(const OperatorInfo &op, const Compil
 namespace lintel {
 
 static json::Value toJSON(const ParameterDescription &p) {
-  return json::Object{{"name", p.name},
-                      {"kind", int64_t(p.kind)},
-                      {"dtype", int64_t(p.dtype)},
-                      {"exponent", p.exponent},
-                      {"dims", p.dims},
-                      {"dimNames", p.dimNames}};
+  return json::Object{{"name", p.name},         {"kind", int64_t(p.kind)}, {"dtype", int64_t(p.dtype)},
+                      {"exponent", p.exponent}, {"dims", p.dims},          {"dimNames", p.dimNames}};
 }
 
 template <typename Enum> static bool mapEnum(json::ObjectMapper &map, StringLiteral name, Enum &value, Enum last) {
@@ -105,7 +101,8 @@ template <typename Enum> static bool mapEnum(json::ObjectMapper &map, StringLite
 static bool fromJSON(const json::Value &value, ParameterDescription &p, json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("name", p.name) && mapEnum(map, "kind", p.kind, LINTEL_EXPONENT) &&
-         mapEnum(map, "dtype", p.dtype, LINTEL_BF16) && map.map("exponent", p.exponent) && map.map("dims", p.dims) && map.map("dimNames", p.dimNames);
+         mapEnum(map, "dtype", p.dtype, LINTEL_BF16) && map.map("exponent", p.exponent) && map.map("dims", p.dims) &&
+         map.map("dimNames", p.dimNames);
 }
 
 static json::Value toJSON(const VariantDescription &v) {
@@ -152,8 +149,8 @@ static bool fromJSON(const json::Value &value, CompiledOperator &c, json::Path p
         map.map("name", k.name) && map.map("specHash", k.specHash) && mapEnum(map, "dtype", k.dtype, LINTEL_BF16) &&
         map.map("causal", k.causal) && map.map("attends", k.attends) && map.map("names", names) &&
         map.map("sizes", sizes) && map.map("inputs", k.inputs) && map.map("states", k.states) &&
-        map.map("exponents", k.exponents) &&
-        map.map("out", k.out) && map.map("others", k.others) && map.map("variants", k.variants)))
+        map.map("exponents", k.exponents) && map.map("out", k.out) && map.map("others", k.others) &&
+        map.map("variants", k.variants)))
     return false;
   for (auto [name, size] : llvm::zip_equal(names, sizes)) k.dimensions.emplace_back(name, size);
   return true;

@@ -61,9 +61,9 @@ llvm::Expected<NpyArray> parseNpy(llvm::StringRef bytes, llvm::StringRef name, c
 /// A symbolic link is followed; a device (/dev/null, /dev/stdout) is written to directly.
 llvm::Error writeNpy(llvm::StringRef path, const NpyArray &array);
 
-/// A state, values * 2^exponents, where the numbers themselves may lie outside of their type. With exponents (f64, of the
-/// values' first two axes [B, H]; whole numbers) its file is a structured array of shape (B, H) with two fields, one
-/// named after the state and 'exponent':
+/// A state, values * 2^exponents, where the numbers themselves may lie outside of their type. With exponents (f64, of
+/// the values' first two axes [B, H]; whole numbers) its file is a structured array of shape (B, H) with two fields,
+/// one named after the state and 'exponent':
 ///
 ///     [('S', '<f4', (dk, dv)), ('exponent', '<f4')]
 ///

@@ -99,8 +99,7 @@ private:
         if (Error error = shape(field.shape)) return error;
       consume(',');
       if (!consume(')')) return unexpected("the end of a field");
-      if (list.size() == maxFields)
-        return failure("'{0}': expected at most {1} fields, found more", name, maxFields);
+      if (list.size() == maxFields) return failure("'{0}': expected at most {1} fields, found more", name, maxFields);
       list.push_back(std::move(field));
       if (!consume(',') && peek() != ']') return unexpected("',' or ']' in the list of fields");
     }

@@ -87,8 +87,7 @@ Expected<NpyState> parseRecords(const Header &header, StringRef bytes, StringRef
   std::optional<int64_t> record = each;
   if (each) record = checkedBytes(1, {*each <= INT64_MAX - 8 ? *each + int64_t(bytesOf(*whole)) : -1});
   std::optional<int64_t> all = record ? checkedBytes(size_t(*record), header.shape) : std::nullopt;
-  if (!all)
-    return failure("'{0}': expected a shape whose bytes fit in 63 bits, found {1}", name, printShape(shape));
+  if (!all) return failure("'{0}': expected a shape whose bytes fit in 63 bits, found {1}", name, printShape(shape));
   uint64_t found = bytes.size() - header.dataOffset;
   if (found != uint64_t(*all))
     return failure("'{0}': expected {1} bytes of elements for shape {2}, found {3}; the file is {4}", name, *all,

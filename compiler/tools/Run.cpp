@@ -21,9 +21,12 @@ public:
       : Subcommand("run", "compute an operator on .npy files, compiling it just in time"), spec(*this), code(*this),
         inputs("in", cl::desc("an input's array; may be repeated"), cl::value_desc("NAME=FILE"), cl::sub(sub),
                cl::cat(category)),
-        initial("initial", cl::desc("a state before the first step (default zeros); may be repeated"),
+        initial("initial",
+                cl::desc("a state before the first step (default zeros), as --final writes it; may be repeated"),
                 cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
-        final("final", cl::desc("where to write a state after the last step; may be repeated"),
+        final("final",
+              cl::desc("where to write a state after the last step, beside an exponent where it is beyond its type; "
+                       "may be repeated"),
               cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
         out("out", cl::desc("where to write the output; NAME=FILE for the other outputs of an operator that has some"),
             cl::value_desc("FILE"), cl::sub(sub), cl::cat(category)),
@@ -190,8 +193,9 @@ private:
       if (Error e = outputs.write(path, name, *state)) return e;
       if (!state->exponents) continue;
       auto [least, largest] = exponentRange(*state);
-      notes += formatv("state '{0}' is beyond {1}: '{2}' holds it as {0} * 2^exponent, exponents from {3:f0} to {4:f0}\n",
-                       name, dtypeName(arrays.types.state(op)), path, least, largest);
+      notes +=
+          formatv("state '{0}' is beyond {1}: '{2}' holds it as {0} * 2^exponent, exponents from {3:f0} to {4:f0}\n",
+                  name, dtypeName(arrays.types.state(op)), path, least, largest);
     }
     if (Error e = outputs.commit()) return e;
     errs() << notes;

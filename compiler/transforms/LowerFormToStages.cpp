@@ -96,19 +96,18 @@ KernelOp lintel::lowerStepwise(Operation *form) {
     for (int64_t s : scales.asArrayRef())
       if (s >= 0) internal[s] = true;
   SmallVector<RealType> types;
-  for (BlockArgument arg : body.getArguments().drop_front(inputs.size())) types.push_back(cast<RealType>(arg.getType()));
+  for (BlockArgument arg : body.getArguments().drop_front(inputs.size()))
+    types.push_back(cast<RealType>(arg.getType()));
   ValueRange yields = body.getTerminator()->getOperands(), finals = yields.take_back(n), outputs = yields.drop_back(n);
   bool step = isa<StepOp>(form);
   bool bidirectional = body.walk([](FinalOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  KernelFrame frame =
-      KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, names, types, outputs,
-                          scales ? scales.asArrayRef() : ArrayRef<int64_t>());
+  KernelFrame frame = KernelFrame::create(builder, form, step ? "step" : "recurrent", 1, inputs, body, names, types,
+                                          outputs, scales ? scales.asArrayRef() : ArrayRef<int64_t>());
   if (bidirectional) frame.kernel.setBidirectional(true);
   Location loc = form->getLoc();
   StageEmitter top(builder, loc);
   SmallVector<Value> init;
-  for (unsigned s = 0; s < n; ++s)
-    init.push_back(internal[s] ? exponentStart(top, frame.states[s]) : frame.states[s]);
+  for (unsigned s = 0; s < n; ++s) init.push_back(internal[s] ? exponentStart(top, frame.states[s]) : frame.states[s]);
 
   auto sweep = [&](SmallVector<Value> carried, bool update, bool write, ArrayRef<Value> last) {
     return createScan(builder, loc, ScanMode::Whole, 1, 0, carried, [&](Value t, ValueRange states) {

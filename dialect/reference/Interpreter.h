@@ -30,9 +30,10 @@ struct Arguments {
   int64_t position = 0;                ///< of the first step
   llvm::StringMap<int64_t> dimensions; ///< values of the dimension names; needed where dimensions are still symbolic
   llvm::StringMap<Array> inputs;
-  llvm::StringMap<Array> initial;   ///< states that do not start at zero
-  llvm::StringMap<Array> exponents; ///< by state, [B, H]: it starts at initial * 2^p; states that share one have the same
-  bool takesExponents = false;      ///< final states leave as they are held, beside their exponents
+  llvm::StringMap<Array> initial; ///< states that do not start at zero
+  llvm::StringMap<Array>
+      exponents;               ///< by state, [B, H]: it starts at initial * 2^p; states that share one have the same
+  bool takesExponents = false; ///< final states leave as they are held, beside their exponents
   std::function<void(int64_t done, int64_t all)> progress; ///< called after each head; may be empty
 };
 

@@ -1,6 +1,6 @@
 // States outside of any float, handed over beside their exponents: a split sequence continues as a whole one does.
-#include "Kernels.h"
 #include "compiler/driver/Exponents.h"
+#include "Kernels.h"
 #include "lintel/state.h"
 #include <cstring>
 
@@ -177,7 +177,8 @@ TEST(Exponents, PackedSequencesAndPools) {
       }
       llvm::SmallVector<int64_t, 5> shape = whole.out.shape;
       shape[0] = 1, shape[1] = steps;
-      lintel_array to = lintel_array_contiguous(out.data(), LINTEL_F32, static_cast<int32_t>(shape.size()), shape.data());
+      lintel_array to =
+          lintel_array_contiguous(out.data(), LINTEL_F32, static_cast<int32_t>(shape.size()), shape.data());
       const int slot[2] = {3, 1};
       std::vector<lintel_array> stateViews, exponentViews;
       std::vector<std::vector<void *>> addresses;
@@ -240,7 +241,8 @@ TEST(Exponents, AStateKeepsThem) {
         NpyArray want = rows(one, whole.out, t, next), got = cantFail(NpyArray::create(want.dtype, want.shape));
         lintel_array out =
             lintel_array_contiguous(got.data(), got.dtype, static_cast<int32_t>(got.shape.size()), got.shape.data());
-        ASSERT_EQ(t ? lintel_step(state, inputs.data(), &out, &error) : lintel_advance(state, inputs.data(), &out, &error),
+        ASSERT_EQ(t ? lintel_step(state, inputs.data(), &out, &error)
+                    : lintel_advance(state, inputs.data(), &out, &error),
                   LINTEL_OK)
             << error.message;
         EXPECT_TRUE(near(got, toDoubles(want), tolerance(one))) << one.name << " step " << t;

@@ -14,9 +14,9 @@
  *   exponent     [B, H], always f64
  *   outputs      [B, T, H, n] or [B, T, H], each
  * Units: states are the mathematical states of the spec (not log-space, not scaled). One whose numbers may lie outside
- * of any float is computed as S * 2^p, with p, an exponent, for each head: a caller who gives and takes p beside S keeps
- * such states exactly, and one who does not gets the product.
- * Ownership: everything belongs to the caller. Errors: a variant cannot fail once its arguments are checked. */
+ * of any float is computed as S * 2^p, with p, an exponent, for each head: a caller who gives and takes p beside S
+ * keeps such states exactly, and one who does not gets the product. Ownership: everything belongs to the caller.
+ * Errors: a variant cannot fail once its arguments are checked. */
 #ifndef LINTEL_KERNEL_H
 #define LINTEL_KERNEL_H
 #include <stddef.h>
@@ -44,7 +44,7 @@ typedef struct lintel_parameter {
   int32_t dtype;    /* lintel_dtype of the array in memory; states: f64 where an input or out is, else f32 */
   int32_t rank;     /* 0, 1 or 2: how many of dim[] count */
   int32_t exponent; /* of a state: 1 + the position in lintel_kernel.exponents of the one it is held with; 0: none */
-  int64_t dim[2]; /* sizes of the inner axes */
+  int64_t dim[2];   /* sizes of the inner axes */
 } lintel_parameter;
 
 /* One head of one sequence. Pointer arrays are in the order of lintel_kernel.inputs / .states / .out. */
@@ -108,12 +108,12 @@ typedef struct lintel_kernel {
   uint32_t
       attends; /* 1: an output reads the inputs of other steps again (weights that do not factor, such as softmax's),
                   so that no state of constant size could stand for them and a sequence cannot be split */
-  uint32_t num_outputs; /* 1 or more; the first is "out" */
+  uint32_t num_outputs;   /* 1 or more; the first is "out" */
   uint32_t num_exponents; /* 0 for most operators */
   const lintel_parameter *inputs;
   const lintel_parameter *states;
-  const lintel_parameter *out;    /* the outputs */
-  const lintel_variant *variants; /* best first; the runtime takes the first that this processor can run */
+  const lintel_parameter *out;       /* the outputs */
+  const lintel_variant *variants;    /* best first; the runtime takes the first that this processor can run */
   const lintel_parameter *exponents; /* which states each belongs to: lintel_parameter.exponent */
 } lintel_kernel;
 

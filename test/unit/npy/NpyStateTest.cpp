@@ -15,8 +15,7 @@ std::string fileOf(StringRef name) { return (StringRef(LINTEL_TEST_SOURCE_DIR) +
 
 /// A file with this description of its elements and these bytes of them.
 std::string fileWith(StringRef descr, StringRef shape, size_t bytes, StringRef order = "False") {
-  std::string header =
-      ("{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }\n").str();
+  std::string header = ("{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }\n").str();
   std::string text("\x93NUMPY\x01\x00", 8);
   text += char(header.size() & 255);
   text += char(header.size() >> 8);
@@ -62,10 +61,11 @@ TEST(NpyState, FilesOfNumPy) {
 
 TEST(NpyState, Refused) {
   auto parse = [](const std::string &bytes) { return parseNpyState(bytes, "s.npy", "S"); };
-  EXPECT_ERROR(readNpyState(fileOf("structured.npy"), "S"), "structured.npy'", "the fields 'S' and 'exponent'", "found '",
-               "--final");
+  EXPECT_ERROR(readNpyState(fileOf("structured.npy"), "S"), "structured.npy'", "the fields 'S' and 'exponent'",
+               "found '", "--final");
   EXPECT_ERROR(readNpyState(fileOf("state_f4.npy"), "T"), "the fields 'T' and 'exponent'", "found 'S', 'exponent'");
-  EXPECT_ERROR(parse(fileWith("[('S', '<f4'), ('exponent', '<f4', (2,))]", "(1, 1)", 12)), "one number", "of shape (2)");
+  EXPECT_ERROR(parse(fileWith("[('S', '<f4'), ('exponent', '<f4', (2,))]", "(1, 1)", 12)), "one number",
+               "of shape (2)");
   EXPECT_ERROR(parse(fileWith("[('S', '<f4'), ('S', '<f4'), ('exponent', '<f4')]", "(1, 1)", 12)), "'S', 'S'");
   EXPECT_ERROR(parse(fileWith("[('S', '<f4')]", "(1, 1)", 4)), "found 'S'");
   EXPECT_ERROR(parse(fileWith("[]", "(1, 1)", 4)), "fields, found none");
@@ -76,7 +76,8 @@ TEST(NpyState, Refused) {
   EXPECT_ERROR(parse(fileWith("[('S', '<f4', (2, 3)), ('exponent', '<f4')]", "(4,)", 112)), "2 axes [B, H]", "(4)");
   EXPECT_ERROR(parse(fileWith("[('S', '<f4', (2, 3)), ('exponent', '<f4')]", "(1, 2)", 55)), "56 bytes", "truncated");
   EXPECT_ERROR(parse(fileWith("[('S', '<f4', (2, 3)), ('exponent', '<f4')]", "(1, 2)", 57)), "longer");
-  EXPECT_ERROR(parse(fileWith("[('S', '<f4', (4611686018427387904, 4)), ('exponent', '<f4')]", "(1, 2)", 8)), "63 bits");
+  EXPECT_ERROR(parse(fileWith("[('S', '<f4', (4611686018427387904, 4)), ('exponent', '<f4')]", "(1, 2)", 8)),
+               "63 bits");
   EXPECT_ERROR(parse(fileWith("[('S', '<f4', (1, 2)), ('exponent', '<f4')]", "(4611686018427387904, 4)", 8)),
                "63 bits");
   EXPECT_ERROR(parse(fileWith("[('S', '<f4'", "(1, 1)", 8)), "damaged header");

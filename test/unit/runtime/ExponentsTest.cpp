@@ -10,8 +10,8 @@ namespace {
 
 /// `halved` on B sequences of T steps with H heads; s starts at 1, 2, 3, ..., p at 10, 11, ...
 struct Halving {
-  Halving(int64_t B, int64_t T, int64_t H) : q(B * T * H * 3, 1), o(B * T * H * 3, NAN), s0(B * H * 3), s1(B * H * 3, NAN),
-        p0(B * H), p1(B * H, NAN) {
+  Halving(int64_t B, int64_t T, int64_t H)
+      : q(B * T * H * 3, 1), o(B * T * H * 3, NAN), s0(B * H * 3), s1(B * H * 3, NAN), p0(B * H), p1(B * H, NAN) {
     for (size_t i = 0; i < s0.size(); ++i) s0[i] = float(i + 1);
     for (size_t i = 0; i < p0.size(); ++i) p0[i] = double(10 + i);
     const int64_t tokens[] = {B, T, H, 3}, states[] = {B, H, 3}, heads[] = {B, H};
@@ -169,7 +169,8 @@ TEST(Exponents, OfAState) {
   lintel_state_clear(state);
   EXPECT_EQ(p[5], LINTEL_EXPONENT_NONE);
   lintel_state_destroy(state);
-  EXPECT_EQ(lintel_state_create_with_exponents(&fake_halved, INT64_C(1) << 40, INT64_C(1) << 40, nullptr, &error), nullptr);
+  EXPECT_EQ(lintel_state_create_with_exponents(&fake_halved, INT64_C(1) << 40, INT64_C(1) << 40, nullptr, &error),
+            nullptr);
   EXPECT_EQ(error.code, LINTEL_ERROR_ARGUMENT);
   // Others have none, and a state as ever has none either.
   for (lintel_state *none : {lintel_state_create_with_exponents(&fake_blend, 1, 1, nullptr, &error),

@@ -62,7 +62,7 @@ static const lintel_variant blendVariants[] = {{"chunkwise", "future", "", FAKE_
                                                {"chunkwise", "base", "", BASE, 4, 1000, blendChunkwise},
                                                {"recurrent", "base", "", BASE, 1, 0, blendRecurrent}};
 const lintel_kernel fake_blend = {
-    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "blend", "00",         LINTEL_F32, 1, 5, 2, 3, 0, 1, 0,
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "blend", "00",          LINTEL_F32, 1, 5, 2, 3, 0, 1, 0,
     blendInputs,        blendStates,           &out3,   blendVariants, NULL};
 
 static void total(const lintel_item *item) {
@@ -75,9 +75,23 @@ static void total(const lintel_item *item) {
 }
 
 static const lintel_variant totalVariants[] = {{"parallel", "base", "", BASE, 1, 0, total}};
-const lintel_kernel fake_total = {
-    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "total", "01", LINTEL_F32, 0, 1, 0, 1, 0, 1, 0, blendInputs, NULL, &out3,
-    totalVariants, NULL};
+const lintel_kernel fake_total = {LINTEL_ABI_VERSION,
+                                  sizeof(lintel_kernel),
+                                  "total",
+                                  "01",
+                                  LINTEL_F32,
+                                  0,
+                                  1,
+                                  0,
+                                  1,
+                                  0,
+                                  1,
+                                  0,
+                                  blendInputs,
+                                  NULL,
+                                  &out3,
+                                  totalVariants,
+                                  NULL};
 
 static void bare(const lintel_item *item) {
   for (int64_t t = 0; t < item->steps; ++t)
@@ -100,15 +114,43 @@ static const lintel_parameter bothOutputs[] = {{"out", LINTEL_OUT, LINTEL_F32, 1
 static const lintel_variant bothVariants[] = {{"recurrent", "base", "", BASE, 1, 0, both}};
 const lintel_kernel fake_both = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "both", "04", LINTEL_F32, 1, 1, 0, 1, 0, 2, 0, blendInputs, NULL,
-    bothOutputs,        bothVariants, NULL};
+    bothOutputs,        bothVariants,          NULL};
 
 static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1, 0, bare}};
-const lintel_kernel fake_bare = {
-    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "bare", "02", LINTEL_F32, 1, 1, 0, 1, 0, 1, 0, blendInputs, NULL, &out3,
-    bareVariants, NULL};
-const lintel_kernel fake_again = {
-    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "again", "03", LINTEL_F32, 1, 1, 0, 1, 1, 1, 0, blendInputs, NULL, &out3,
-    bareVariants, NULL};
+const lintel_kernel fake_bare = {LINTEL_ABI_VERSION,
+                                 sizeof(lintel_kernel),
+                                 "bare",
+                                 "02",
+                                 LINTEL_F32,
+                                 1,
+                                 1,
+                                 0,
+                                 1,
+                                 0,
+                                 1,
+                                 0,
+                                 blendInputs,
+                                 NULL,
+                                 &out3,
+                                 bareVariants,
+                                 NULL};
+const lintel_kernel fake_again = {LINTEL_ABI_VERSION,
+                                  sizeof(lintel_kernel),
+                                  "again",
+                                  "03",
+                                  LINTEL_F32,
+                                  1,
+                                  1,
+                                  0,
+                                  1,
+                                  1,
+                                  1,
+                                  0,
+                                  blendInputs,
+                                  NULL,
+                                  &out3,
+                                  bareVariants,
+                                  NULL};
 
 /* Each step halves the state: its numbers stay, its exponent falls. */
 static void halved(const lintel_item *item) {
