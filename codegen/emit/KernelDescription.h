@@ -17,8 +17,8 @@ struct ParameterDescription {
   lintel_kind kind = LINTEL_TOKEN;
   lintel_dtype dtype = LINTEL_F32;
   std::vector<int64_t> dims;         // inner axes only; at most 2
-  int exponent = -1;                 // of a state: the index of the exponent it is held with
   std::vector<std::string> dimNames; // as in the spec ("dk"), "" for a literal; empty or as long as dims
+  int exponent = -1;                 // of a state: the index of the exponent it is held with
 };
 
 /// A lintel_variant.

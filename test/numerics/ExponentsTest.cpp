@@ -39,7 +39,7 @@ std::vector<Case> cases() {
   }
   const Kernel &mlstm = compiled("mlstm", {{"dk", 3}, {"dv", 2}});
   for (float gate : {200.0F, -200.0F}) {
-    auto i = moved(normal("i", {B, T, H}, 5, 3), 2, 12, gate);
+    auto i = moved(normal("i", {B, T, H}, 5, 3), gate > 0 ? 2 : 0, 12, gate);
     result.push_back({"mlstm i " + std::to_string(gate), &mlstm,
                       mlstm.arrays(list(normal("q", {B, T, H, 3}, 1, 4), normal("k", {B, T, H, 3}, 1, 5),
                                         normal("v", {B, T, H, 2}, 1, 6), std::move(i), normal("f", {B, T, H}, 3, 7)))});
@@ -93,9 +93,10 @@ TEST(Exponents, EverySplitIsOneRun) {
         NpyArray out = at ? std::move(first.out) : NpyArray();
         RunResult rest = one.kernel->run(piece(one, at, T, &first), variant, 1, true);
         std::string name = one.name + ", " + text(variant) + " split at " + std::to_string(at);
-        if (at) EXPECT_TRUE(sameBits(out, rows(one, whole.out, 0, at))) << name;
+        if (at) EXPECT_TRUE(near(out, toDoubles(rows(one, whole.out, 0, at)), tolerance(one))) << name;
         EXPECT_TRUE(near(rest.out, toDoubles(rows(one, whole.out, at, T)), tolerance(one))) << name;
         if (variant.form == "parallel" || at % chunk) continue;
+        if (at) EXPECT_TRUE(sameBits(out, rows(one, whole.out, 0, at))) << name;
         rest.out = at < T ? std::move(rest.out) : NpyArray();
         if (at < T) EXPECT_TRUE(sameBits(rest.out, rows(one, whole.out, at, T))) << name;
         for (unsigned s = 0; s < whole.states.size(); ++s) {
@@ -158,8 +159,8 @@ TEST(Exponents, PackedSequencesAndPools) {
                           0.0F);
     const FormRequest &variant = kernel.variants().back();
     RunResult whole = kernel.run(one.arrays, form("recurrent"), 1, true);
-    std::vector<float> out(whole.out.elements() / B);
-    int64_t at[2] = {0, 0}; // both go on where they stood
+    std::vector<float> out(whole.out.elements()); // more than any of the calls has
+    int64_t at[2] = {0, 0};                       // both go on where they stood
     for (std::vector<int64_t> lengths : {std::vector<int64_t>{0, 4}, {1, 0}, {7, 4}, {13, 13}}) {
       const int64_t steps = lengths[0] + lengths[1];
       std::vector<lintel_array> inputs;
