@@ -112,7 +112,8 @@ TEST(Kernel, RunsThroughItsDescriptor) {
   const void *stateIn[] = {in.data()};
   void *stateOut[] = {next.data()};
   void *outputs[] = {out.data()};
-  lintel_item item{steps, 1000, inputs, inputStep, inputRow, stateIn, stateOut, outputs, &outStride, scratch};
+  lintel_item item{steps,    1000,    inputs,     inputStep, inputRow, stateIn,
+                   stateOut, outputs, &outStride, scratch,   nullptr,  nullptr};
   for (bool withState : {true, false}) {
     stateIn[0] = withState ? in.data() : nullptr;
     stateOut[0] = withState ? next.data() : nullptr;

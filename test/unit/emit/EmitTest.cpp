@@ -153,7 +153,7 @@ static int check(const lintel_kernel *k, int n) {
   void *outputs[1];
   int64_t step = 0, row = 0, out_step = 0;
   int i;
-  lintel_item item = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  lintel_item item = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   inputs[0] = x, outputs[0] = out;
   item.input = inputs, item.input_step = &step, item.input_row = &row, item.out = outputs, item.out_step = &out_step;
   if (k->abi_version != LINTEL_ABI_VERSION || k->inputs[0].dim[0] != n) return 1;
@@ -204,7 +204,7 @@ TEST_F(Emit, SeveralVariantsInOneObject) {
     const void *inputs[] = {x};
     int64_t zero = 0;
     void *outputs[] = {out};
-    lintel_item item = {1, 0, inputs, &zero, &zero, nullptr, nullptr, outputs, &zero, nullptr};
+    lintel_item item = {1, 0, inputs, &zero, &zero, nullptr, nullptr, outputs, &zero, nullptr, nullptr, nullptr};
     k->variants[i].run(&item);
     EXPECT_EQ(out[2], 3.0f * (2 + i));
   }
