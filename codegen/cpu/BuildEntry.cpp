@@ -136,7 +136,8 @@ struct BuildEntry : lintel::impl::BuildEntryBase<BuildEntry> {
     for (auto [to, from, bytes] : copies) LLVM::MemcpyOp::create(b, loc, to, from, bytes, /*isVolatile=*/false);
     LLVM::ReturnOp::create(b, loc, ValueRange());
     body.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("noinline")}));
-    for (StringRef name : {entryName, inputsName, statesName, exponentsName, outputsName, inPlaceName}) body->removeAttr(name);
+    for (StringRef name : {entryName, inputsName, statesName, exponentsName, outputsName, inPlaceName})
+      body->removeAttr(name);
     return success();
   }
 };

@@ -10,8 +10,8 @@ namespace lintel {
 
 inline constexpr llvm::StringLiteral entryName = "lintel.entry", inputsName = "lintel.inputs",
                                      statesName = "lintel.states", exponentsName = "lintel.exponents",
-                                     outputsName = "lintel.outputs",
-                                     exportName = "lintel.export", inPlaceName = "lintel.in_place";
+                                     outputsName = "lintel.outputs", exportName = "lintel.export",
+                                     inPlaceName = "lintel.in_place";
 
 /// A state that the body updates where it lies: its bytes, and where in scratch it lies if the caller does not want it.
 struct InPlace {
@@ -21,7 +21,7 @@ struct InPlace {
 /// The numbers of inputs, states and outputs of an entry; failure with a diagnostic if an attribute is bad.
 struct EntryShape {
   int64_t inputs = 0, states = 0, exponents = 0, outputs = 1; ///< `states` counts the exponents, which are the last
-  llvm::SmallVector<InPlace> inPlace; ///< one for each state
+  llvm::SmallVector<InPlace> inPlace;                         ///< one for each state
   int64_t arguments() const { return 3 * inputs + 4 * states + 2 * outputs + 3; }
 };
 
