@@ -85,6 +85,24 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
       carried);
 }
 
+/// The size of the chunks that alone use what a group in front of all loops computes; 0 where others do, too.
+static int64_t neededByChunksOf(ArrayRef<StageOp> group) {
+  int64_t chunk = 0;
+  for (StageOp stage : group) {
+    if (!isa<KernelOp>(stage->getParentOp())) return 0;
+    for (Operation *user : stage->getUsers()) {
+      Operation *top = stage->getBlock()->findAncestorOpInBlock(*user);
+      if (llvm::is_contained(group, dyn_cast<StageOp>(top))) continue;
+      auto scan = dyn_cast<ScanOp>(top);
+      if (!scan || scan.getMode() != ScanMode::Whole || llvm::is_contained(scan.getInit(), stage.getResult())) return 0;
+      int64_t n = scan.getChunk();
+      if (n == 1 || (chunk && chunk != n)) return 0;
+      chunk = n;
+    }
+  }
+  return chunk;
+}
+
 LogicalResult LoopWriter::writeBlock(Block &block, llvm::function_ref<LogicalResult(ArrayRef<Value>)> atEnd,
                                      ArrayRef<Buffer> carried) {
   StageGroups groupsHere = groupsOf(block);
@@ -94,7 +112,14 @@ LogicalResult LoopWriter::writeBlock(Block &block, llvm::function_ref<LogicalRes
   for (Operation &op : block.without_terminator()) {
     if (auto stage = dyn_cast<StageOp>(op)) {
       auto &group = groupsHere[stage.getGroup()];
-      if (group.back() == stage && failed(runGroup(group))) return failure();
+      if (group.back() != stage) continue;
+      OpBuilder::InsertionGuard guard(b);
+      // What only whole chunks need is not computed where there is none: decode of a token is all that it is.
+      if (int64_t chunk = neededByChunksOf(group)) {
+        Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, steps, index(chunk));
+        b.setInsertionPointToStart(scf::IfOp::create(b, loc, any, false).thenBlock());
+      }
+      if (failed(runGroup(group))) return failure();
     } else if (isa<ScanOp, PairsOp>(op)) {
       if (failed(writeLoop(&op))) return failure();
     }

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace lintel;
 
 /// Rows that all panels go through before the next.
-static constexpr int64_t rowBlock = 8;
+static constexpr int64_t rowBlock = 4;
 
 namespace {
 
@@ -192,6 +192,9 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
   SmallVector<FoldOp> folds;
   for (StageOp read : reads) llvm::append_range(folds, read.getBody().getOps<FoldOp>());
 
+  int64_t lanes = schedule->vector, panel = schedule->panel, wide = lanes * panel, done = columns / wide * wide;
+  // Some rows of all panels at a time, so that memory is gone through in its order; sums wait in scratch meanwhile.
+  bool inBlocks = columns > wide && rows > rowBlock;
   auto columnsOf = [&](int64_t lanes, const DenseMap<Value, Value> &indices, Value column) {
     Columns c(b, loc, element, lanes, load, indices);
     c.column = column;
@@ -200,12 +203,25 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
   auto at = [&](Value first, int64_t by) {
     return by ? arith::AddIOp::create(b, loc, first, index(by)).getResult() : first;
   };
+  // Panels of a block jump from row to row, which the processor does not foresee: the same part of the next block's row
+  // (behind the last one, of the next head's state).
+  auto askFor = [&](Value row, Value first, int64_t n) {
+    int64_t line = 64 * 8 / element.getIntOrFloatBitWidth();
+    for (StageOp update : updates)
+      for (int64_t e = 0; e < n; e += line) {
+        const Buffer &buffer = resultOf(update);
+        Value offset = offsetIn(buffer, sizes, {at(row, rowBlock), at(first, e)});
+        memref::PrefetchOp::create(b, loc, buffer.base, offset, /*isWrite=*/true, /*localityHint=*/3,
+                                   /*isDataCache=*/true);
+      }
+  };
   // Rows [from, to) of `count` vectors of `lanes` columns from `first` on: the sums, from `sums` on.
   auto walkRows = [&](Value from, Value to, Value first, int64_t count, int64_t lanes, ValueRange sums) {
     auto loop = scf::ForOp::create(b, loc, from, to, index(1), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value row = loop.getInductionVar();
+    if (inBlocks) askFor(row, first, count * lanes);
     SmallVector<Value> after;
     SmallVector<std::tuple<Value, StageOp, Value>> next; // all are read before any is written
     for (int64_t p = 0; p < count; ++p) {
@@ -247,9 +263,6 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
         store(x, resultOf(read), read.getType().getSizes(), {index(0), column});
       }
   };
-  int64_t lanes = schedule->vector, panel = schedule->panel, wide = lanes * panel, done = columns / wide * wide;
-  // Some rows of all panels at a time, so that memory is gone through in its order; sums wait in scratch meanwhile.
-  bool inBlocks = columns > wide && rows > rowBlock;
   if (inBlocks) {
     auto scratchSums = allocate({static_cast<int64_t>(folds.size()), columns}, compute);
     if (failed(scratchSums)) return failure();

@@ -156,7 +156,7 @@ StageSchedule lintel::chooseSchedule(StageOp stage, const ScheduleTarget &target
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
   if (isWalked(stage)) { // registers: sums for each vector of a panel, what is added to them, and a state's row
     s.vector = std::min<int64_t>(lanes, llvm::bit_floor(static_cast<uint64_t>(inner)));
-    s.panel = std::max<int64_t>(1, std::min<int64_t>(inner / s.vector, target.registers / 2));
+    s.panel = std::max<int64_t>(1, std::min<int64_t>(inner / s.vector, target.registers / 4));
     return s;
   }
   if (stage.isSerial() && sizes.size() == 1) return s; // serial along its only axis
