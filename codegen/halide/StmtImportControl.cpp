@@ -5,13 +5,8 @@ using namespace mlir;
 
 // A statement that is a region of its own: no store may be held back over its end.
 void Importer::importBody(const hi::Stmt &s) {
-  if (auto *store = s.as<hi::Store>()) {
-    const hi::Store *run[] = {store};
-    prepareLoads(run);
-  }
   s.accept(this);
   flushStores();
-  preparedLoads.clear();
 }
 
 void Importer::visit(const hi::LetStmt *op) {
@@ -58,7 +53,7 @@ void Importer::visit(const hi::Block *op) {
       continue;
     }
     prepareLoads(run);
-    for (const hi::Store *store : run) store->accept(this);
+    for (const hi::Store *one : run) importStore(one);
     preparedLoads.clear();
   }
 }

@@ -166,6 +166,7 @@ private:
 
   void visit(const hi::Load *) override;
   void visit(const hi::Store *) override;
+  void importStore(const hi::Store *);
   void visit(const hi::Allocate *) override;
   void visit(const hi::Free *) override {}
   void visit(const hi::Prefetch *) override;

@@ -255,7 +255,15 @@ void Importer::loadTransposed(llvm::StringRef name, int64_t stride, ArrayRef<con
 
 //===-- Stores ----------------------------------------------------------------------------------------------------===//
 
+// One that stands alone, in whatever: visit(Block) comes here for none.
 void Importer::visit(const hi::Store *op) {
+  const hi::Store *run[] = {op};
+  prepareLoads(run);
+  importStore(op);
+  preparedLoads.clear();
+}
+
+void Importer::importStore(const hi::Store *op) {
   const Buffer buf = buffer(op->name, op->value.type());
   Value memref = buf.memref;
   int lanes = op->value.type().lanes();

@@ -150,6 +150,24 @@ Program transposedLoad() {
   return program({a}, {f}, {{32, 16}});
 }
 
+// Partial sums along vectors, of eight rows that fill one vector: the store that adds them up stands in no loop.
+Program transposedSums() {
+  ImageParam a = input(Float(32), "a", {32, 8});
+  Func acc("acc"), f("f");
+  Var lane("lane");
+  RDom r(0, 4, "r");
+  acc(lane, x) = 0.0f;
+  acc(lane, x) += a(r * 8 + lane, x);
+  Expr sum = acc(0, x);
+  for (int l = 1; l < 8; ++l) sum += acc(l, x);
+  f(x) = sum;
+  f.bound(x, 0, 8).vectorize(x, 8);
+  acc.compute_root().vectorize(lane, 8);
+  acc.update().reorder(lane, r, x).vectorize(lane, 8);
+  acc.bound_extent(lane, 8);
+  return program({a}, {f}, {{8}});
+}
+
 Program stridedAccess() {
   ImageParam a = input(Float(32), "a", {96});
   Func even("even"), third("third"), scattered("scattered");
@@ -409,6 +427,7 @@ const std::vector<ProgramCase> &lintel::testing::programs() {
       {"strided", stridedAccess},
       {"transposed-load", transposedLoad},
       {"transposed-store", transposedStore},
+      {"transposed-sums", transposedSums},
       {"transposed-store-part", transposedStorePart},
       {"triangular", triangular},
       {"vector-reduce", vectorReduce},
