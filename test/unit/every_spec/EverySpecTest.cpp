@@ -1,5 +1,6 @@
 // Every example operator through the whole compiler, in every form that it has, against the interpreter.
 // uses: examples/specs/*.attn
+#include "codegen/cpu/CpuTarget.h"
 #include "compiler/analysis/InputUse.h"
 #include "compiler/driver/Compare.h"
 #include "compiler/driver/Compilation.h"
@@ -69,6 +70,40 @@ TEST_P(EverySpec, CompiledEqualsInterpreted) {
     EXPECT_GT(forms, 0u) << op.name;
   }
 }
+
+// What AVX-512 machines run (16 lanes, 32 registers' tiles), in pairs of AVX2 registers.
+class WideVectors : public testing::TestWithParam<const char *> {};
+
+TEST_P(WideVectors, CompiledEqualsInterpreted) {
+  auto target = llvm::cantFail(resolveTarget("x86-64-v3-wide"));
+  if (!canRunHere(target)) GTEST_SKIP() << "no AVX2 here";
+  auto file = llvm::cantFail(SpecFile::open(LINTEL_SOURCE_DIR "/examples/specs/" + std::string(GetParam()) + ".attn"));
+  const OperatorInfo &op = file->operators().front();
+  CompileOptions options;
+  options.targets = {"x86-64-v3-wide"};
+  const int64_t sizes[] = {32, 80, 48}; // whole vectors, and panels of them with a rest
+  for (auto [i, name] : llvm::enumerate(op.dimensions)) options.dimensions.push_back({name, sizes[i % 3]});
+  options.cache = llvm::sys::Process::GetEnv("LINTEL_CACHE").value_or("");
+  auto kernel = llvm::cantFail(loadOperator(llvm::cantFail(compileOperator(*file, op, options))));
+  RandomRequest request;
+  request.steps = 37, request.heads = 2, request.dimensions = options.dimensions, request.initial = op.splits();
+  BoundArrays arrays = llvm::cantFail(randomArrays(op, inputUses(op.spec), request));
+  Reference reference = llvm::cantFail(makeReference(op.spec, op, arrays));
+  const lintel_kernel *k = kernel->kernel();
+  for (uint32_t v = 0; v < k->num_variants; ++v) {
+    ExecuteOptions execute;
+    execute.poison = true;
+    execute.form = k->variants[v].form, execute.chunk = k->variants[v].chunk;
+    RunResult result = llvm::cantFail(executeKernel(k, op, arrays, execute));
+    Difference difference = compareResults(op, reference, result);
+    EXPECT_TRUE(difference.ok) << k->variants[v].form << ": " << difference.failure;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, WideVectors,
+                         testing::Values("retnet", "elu", "gla", "delta", "rwkv7", "delta_product", "slots", "favor",
+                                         "second_order", "softmax"),
+                         [](const auto &info) { return std::string(info.param); });
 
 int64_t elements(const ParameterDescription &p) {
   return std::accumulate(p.dims.begin(), p.dims.end(), int64_t(1), std::multiplies<>());
