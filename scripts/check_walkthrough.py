@@ -53,7 +53,7 @@ def excerpt(text, pieces):
 def unnumbered(text):
     lines = [re.sub(r"%[\w.]*\d[\w.]*", "%", line) for line in text.split("\n")]
     # Where a line is cut depends on the names before.
-    return [line[: WIDTH // 2] if line.endswith(" ...") else line for line in lines]
+    return [line[: WIDTH * 3 // 4] if line.endswith(" ...") else line for line in lines]
 
 
 def main():

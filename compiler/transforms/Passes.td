@@ -69,7 +69,8 @@ def AssignPrecision : Pass<"attn-assign-precision", "::mlir::ModuleOp"> {
     Before: `attn.spec` with bound dimensions, or `attn.kernel`. After: the attribute `precision = "f64"` on what must be computed in f64 even where
     arrays are f32. On a spec: its output is divided by a sum over the states whose terms can have both signs, so that what is left after they cancel
     would be rounding. On a stage: a sum that an exponential of a feature map takes its argument from, since an absolute error there is a relative one in
-    every weight. The forms and kernels of a spec inherit its attribute.
+    every weight. On a stage too: what takes an angle or an exponent from the position, whose rounding would grow with it.
+    The forms and kernels of a spec inherit its attribute.
   }];
   let dependentDialects = ["::lintel::AttnDialect"];
 }

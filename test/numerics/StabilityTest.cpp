@@ -146,4 +146,22 @@ TEST(Stability, ExponentialInputGates) {
   }
 }
 
+// An angle of ten million steps' length has no digits behind the point in f32, and an exponent's error is a factor.
+TEST(Stability, FarPositions) {
+  const Kernel &kernel = compiledText("far", R"(
+attention far {
+  token q[n], k[n], v[m]
+  state S[n, m]
+  let angle = position * 0.7
+  S = S + outer(k * cos(angle), v)
+  out = (q * cos(angle + 0.5)) @ S + exp(-0.001 * (position - 10000000)) * v
+})",
+                                      {{"n", 4}, {"m", 3}});
+  RandomRequest request;
+  request.steps = 37, request.heads = 2, request.initial = true;
+  BoundArrays arrays = kernel.random(request);
+  arrays.position = 10000000;
+  expectReference(kernel, arrays);
+}
+
 } // namespace

@@ -63,3 +63,43 @@ attn.kernel @feature form "recurrent" chunk 1 inputs [#attn.param<token "x">] st
   }
   attn.yield %last : !attn.tensor<>
 }
+
+// Angles of positions, and what lies between; not what only counts steps.
+// CHECK-LABEL: attn.kernel @angles
+// CHECK: attn.stage "turn"
+// CHECK: } {precision = "f64"}
+// CHECK: attn.stage "c"
+// CHECK: } {precision = "f64"}
+// CHECK: attn.stage "count"
+// CHECK-NOT: precision
+attn.kernel @angles form "recurrent" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<> {
+^bb0(%x: !attn.sequence<>, %s: !attn.tensor<>):
+  %last = attn.scan whole chunk 1 carry %s : !attn.tensor<> -> !attn.tensor<> {
+  ^bb0(%t: index, %s0: !attn.tensor<>):
+    %turn = attn.stage "turn" axes ["i"] : !attn.tensor<1> {
+    ^bb0(%i: index):
+      %w = attn.constant 0.7
+      %p = attn.start
+      %n = attn.number %t
+      %sum = attn.binary add %p, %n : <>, <>
+      %a = attn.binary mul %sum, %w : <>, <>
+      attn.yield %a : !attn.tensor<>
+    }
+    %c = attn.stage "c" axes ["i"] : !attn.tensor<1> {
+    ^bb0(%i: index):
+      %a = attn.at %turn[%i] : <1>
+      %b = attn.unary cos %a : <>
+      attn.yield %b : !attn.tensor<>
+    }
+    %count = attn.stage "count" axes ["i"] : !attn.tensor<1> {
+    ^bb0(%i: index):
+      %p = attn.start
+      %b = attn.at %c[%i] : <1>
+      %q = attn.binary mul %p, %b : <>, <>
+      attn.yield %q : !attn.tensor<>
+    }
+    attn.emit %count[%t] : !attn.tensor<1>
+    attn.yield %s0 : !attn.tensor<>
+  }
+  attn.yield %last : !attn.tensor<>
+}
