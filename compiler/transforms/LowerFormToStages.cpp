@@ -167,7 +167,11 @@ SmallVector<Value> lintel::finalStates(StageEmitter &emitter, KernelOp kernel, V
     axes.truncate(sizes.size());
     result[s] = emitter.stage((names[s] + "_out").str(), axes, sizes, [&, s = s, p = p](StageEmitter::Indices idx) {
       Value x = emitter.at(last[s], idx), zero = emitter.number(0);
-      Value product = emitter.mul(x, emitter.unary(UnaryKind::Exp2, emitter.at(last[p], {})));
+      // In two steps: the product may be a number where the power alone is none.
+      Value e = emitter.at(last[p], {});
+      Value half = emitter.unary(UnaryKind::Ceil, emitter.mul(e, emitter.number(0.5)));
+      Value product = emitter.mul(emitter.mul(x, emitter.unary(UnaryKind::Exp2, half)),
+                                  emitter.unary(UnaryKind::Exp2, emitter.binary(BinaryKind::Sub, e, half)));
       return emitter.select(taken, x, emitter.select(emitter.binary(BinaryKind::Eq, x, zero), zero, product));
     });
   }

@@ -259,4 +259,17 @@ TEST(Exponents, AStateKeepsThem) {
   }
 }
 
+// A state that is a number although its power of two is none: 2^135 times 1e-3, 2^-158 times 1e38.
+TEST(Exponents, AProductIsANumberWhereItsPowerIsNone) {
+  const Kernel &kernel = compiled("mlstm", {{"dk", 1}, {"dv", 1}}, LINTEL_F32, {form("recurrent")});
+  for (auto [gate, key] : {std::pair{93.575, 0.002}, {130.0, 1e-20}, {150.0, 1e-30}, {-110.0, 1e38}, {-104.0, 1e10}}) {
+    const int64_t shape[] = {1, 1, 1, 1}, number[] = {1, 1, 1};
+    BoundArrays arrays = kernel.arrays(list(filled("q", shape, {1}), filled("k", shape, {key}), filled("v", shape, {1}),
+                                            filled("i", number, {gate}), filled("f", number, {1})));
+    RunResult result = kernel.run(arrays, form("recurrent"));
+    const double want = std::exp(double(float(gate))) * double(float(key));
+    for (const NpyArray &state : result.states) EXPECT_NEAR(*state.dataAs<float>() / want, 1, 1e-5) << gate;
+  }
+}
+
 } // namespace
