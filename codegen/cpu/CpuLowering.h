@@ -14,7 +14,9 @@
 //                                index          elements from one step to the next
 //                                index          elements from one row to the next
 //   for each of lintel.states:   memref<..xT>   state_in; must not be read unless has_in
-//                                memref<..xT>   state_out; must not be written unless has_out; may be state_in
+//                                memref<..xT>   state_out; must not be written unless has_out; may be state_in. With
+//                                               a size in lintel.in_place it is always memory to work in: the
+//                                               caller's, or scratch from which the entry copies at the end
 //                                i1             has_in
 //                                i1             has_out
 //                                (the last lintel.exponents of the states are exponents: exponent_in, exponent_out)

@@ -141,6 +141,17 @@ FailureOr<LoopWriter::Buffer> LoopWriter::bufferOf(Value v) {
   return buffers[v] = *buffer;
 }
 
+Value LoopWriter::offsetOf(const Buffer &buffer, ArrayRef<int64_t> sizes, ArrayRef<Value> at) {
+  Value offset = index(0);
+  for (auto [d, x] : llvm::enumerate(at)) {
+    int64_t dense = 1;
+    for (size_t e = d + 1; e < sizes.size(); ++e) dense *= sizes[e];
+    Value stride = d < buffer.strides.size() ? buffer.strides[d] : index(dense);
+    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, x, stride));
+  }
+  return offset;
+}
+
 /// Element by element, converting; both dense or strided.
 void LoopWriter::copy(const Buffer &to, const Buffer &from, ArrayRef<int64_t> sizes) {
   OpBuilder::InsertionGuard guard(b);
@@ -150,17 +161,7 @@ void LoopWriter::copy(const Buffer &to, const Buffer &from, ArrayRef<int64_t> si
     b.setInsertionPointToStart(loop.getBody());
     at.push_back(loop.getInductionVar());
   }
-  auto address = [&](const Buffer &buffer) {
-    Value offset = index(0);
-    for (size_t d = 0; d < sizes.size(); ++d) {
-      int64_t dense = 1;
-      for (size_t e = d + 1; e < sizes.size(); ++e) dense *= sizes[e];
-      Value stride = d < buffer.strides.size() ? buffer.strides[d] : index(dense);
-      offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, at[d], stride));
-    }
-    return offset;
-  };
-  Value x = memref::LoadOp::create(b, loc, from.base, address(from));
+  Value x = memref::LoadOp::create(b, loc, from.base, offsetOf(from, sizes, at));
   Type want = elementType(to.layout.dtype), have = x.getType();
   if (want != have && have.getIntOrFloatBitWidth() == want.getIntOrFloatBitWidth()) { // the two half types
     have = b.getF32Type();
@@ -170,7 +171,7 @@ void LoopWriter::copy(const Buffer &to, const Buffer &from, ArrayRef<int64_t> si
     x = have.getIntOrFloatBitWidth() < want.getIntOrFloatBitWidth()
             ? arith::ExtFOp::create(b, loc, want, x).getResult()
             : arith::TruncFOp::create(b, loc, want, x).getResult();
-  memref::StoreOp::create(b, loc, x, to.base, address(to));
+  memref::StoreOp::create(b, loc, x, to.base, offsetOf(to, sizes, at));
 }
 
 /// `count` rows of `rowSizes`, dense in `to` where `fromRow` is given and in `from` else; source rows past `clamp` (if

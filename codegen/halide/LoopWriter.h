@@ -47,6 +47,8 @@ private:
   mlir::LogicalResult finishEmit(EmitOp emit);
   mlir::FailureOr<Buffer> bufferOf(mlir::Value v);
   mlir::FailureOr<Buffer> allocate(llvm::ArrayRef<int64_t> sizes, lintel_dtype dtype);
+  /// Of the element at `at`, from the buffer's base: strides where it has some, else dense.
+  mlir::Value offsetOf(const Buffer &buffer, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<mlir::Value> at);
   void copy(const Buffer &to, const Buffer &from, llvm::ArrayRef<int64_t> sizes);
   void copyRows(mlir::Value to, mlir::Value toStride, mlir::Value from, mlir::Value fromStride, mlir::Value count,
                 mlir::Value clamp, llvm::ArrayRef<int64_t> rowSizes, mlir::Value fromRow);

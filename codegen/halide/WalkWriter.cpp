@@ -163,27 +163,19 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
   Type element = elementType(compute);
   auto sizes = updates.front().getType().getSizes();
   int64_t rows = sizes[0], columns = sizes[1];
-  auto offsetIn = [&](const Buffer &buffer, ArrayRef<int64_t> shape, ArrayRef<Value> at) {
-    Value offset = index(0);
-    for (auto [d, x] : llvm::enumerate(at)) {
-      int64_t dense = 1;
-      for (size_t e = d + 1; e < shape.size(); ++e) dense *= shape[e];
-      Value stride = d < buffer.strides.size() ? buffer.strides[d] : index(dense);
-      offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, x, stride));
-    }
-    return offset;
-  };
   auto alignment = [](Type type) { return llvm::MaybeAlign(getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8); };
-  Columns::Load load = [&](AtOp at, ArrayRef<Value> place, int64_t lanes) -> Value {
-    const Buffer &buffer = places[at.getX()];
-    Value offset = offsetIn(buffer, cast<RealType>(at.getX().getType()).getSizes(), place);
+  auto loadFrom = [&](const Buffer &buffer, ArrayRef<int64_t> shape, ArrayRef<Value> at, int64_t lanes) -> Value {
+    Value offset = offsetOf(buffer, shape, at);
     if (lanes == 1) return memref::LoadOp::create(b, loc, buffer.base, offset);
     Type type = cast<MemRefType>(buffer.base.getType()).getElementType();
     return vector::LoadOp::create(b, loc, VectorType::get({lanes}, type), buffer.base, ValueRange(offset), false,
                                   alignment(type));
   };
+  Columns::Load load = [&](AtOp at, ArrayRef<Value> place, int64_t lanes) {
+    return loadFrom(places[at.getX()], cast<RealType>(at.getX().getType()).getSizes(), place, lanes);
+  };
   auto store = [&](Value x, const Buffer &buffer, ArrayRef<int64_t> shape, ArrayRef<Value> at) {
-    Value offset = offsetIn(buffer, shape, at);
+    Value offset = offsetOf(buffer, shape, at);
     if (!isa<VectorType>(x.getType())) memref::StoreOp::create(b, loc, x, buffer.base, offset);
     else vector::StoreOp::create(b, loc, x, buffer.base, ValueRange(offset), false, alignment(x.getType()));
   };
@@ -210,7 +202,7 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
     for (StageOp update : updates)
       for (int64_t e = 0; e < n; e += line) {
         const Buffer &buffer = resultOf(update);
-        Value offset = offsetIn(buffer, sizes, {at(row, rowBlock), at(first, e)});
+        Value offset = offsetOf(buffer, sizes, {at(row, rowBlock), at(first, e)});
         memref::PrefetchOp::create(b, loc, buffer.base, offset, /*isWrite=*/true, /*localityHint=*/3,
                                    /*isDataCache=*/true);
       }
@@ -263,68 +255,57 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
         store(x, resultOf(read), read.getType().getSizes(), {index(0), column});
       }
   };
-  if (inBlocks) {
-    auto scratchSums = allocate({static_cast<int64_t>(folds.size()), columns}, compute);
-    if (failed(scratchSums)) return failure();
-    SmallVector<int64_t> shape{static_cast<int64_t>(folds.size()), columns};
-    auto eachPanel = [&](llvm::function_ref<void(Value, int64_t, int64_t)> body) {
+  // Whole panels in a loop, then vectors of half as many lanes each time, down to one column.
+  auto eachPanel = [&](llvm::function_ref<void(Value, int64_t, int64_t)> body) {
+    if (done) {
       auto panels = scf::ForOp::create(b, loc, index(0), index(done), index(wide));
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(panels.getBody());
-        body(panels.getInductionVar(), panel, lanes);
-      }
-      int64_t from = done;
-      for (int64_t n = lanes; from < columns; n = std::max<int64_t>(1, n / 2))
-        for (; columns - from >= n; from += n) body(index(from), 1, n);
-    };
-    auto move = [&](Value first, int64_t count, int64_t n, SmallVectorImpl<Value> &sums, bool out) {
-      for (int64_t p = 0; p < count; ++p)
-        for (size_t f = 0; f < folds.size(); ++f) {
-          SmallVector<Value> place{index(static_cast<int64_t>(f)), at(first, p * n)};
-          Value &sum = sums[p * folds.size() + f];
-          if (out) store(sum, *scratchSums, shape, place);
-          else if (n == 1)
-            sum = memref::LoadOp::create(b, loc, scratchSums->base, offsetIn(*scratchSums, shape, place));
-          else
-            sum = vector::LoadOp::create(b, loc, VectorType::get({n}, element), scratchSums->base,
-                                         ValueRange(offsetIn(*scratchSums, shape, place)), false, alignment(element));
-        }
-    };
-    eachPanel([&](Value first, int64_t count, int64_t n) {
-      SmallVector<Value> sums = zeros(count, n);
-      move(first, count, n, sums, true);
-    });
-    auto blocks = scf::ForOp::create(b, loc, index(0), index(rows), index(rowBlock));
-    {
       OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(blocks.getBody());
-      Value from = blocks.getInductionVar(), to = arith::MinSIOp::create(b, loc, at(from, rowBlock), index(rows));
-      eachPanel([&](Value first, int64_t count, int64_t n) {
-        SmallVector<Value> sums = zeros(count, n);
-        move(first, count, n, sums, false);
-        ValueRange after = walkRows(from, to, first, count, n, sums);
-        sums.assign(after.begin(), after.end());
-        move(first, count, n, sums, true);
-      });
+      b.setInsertionPointToStart(panels.getBody());
+      body(panels.getInductionVar(), panel, lanes);
     }
+    int64_t from = done;
+    for (int64_t n = lanes; from < columns; n = std::max<int64_t>(1, n / 2))
+      for (; columns - from >= n; from += n) body(index(from), 1, n);
+  };
+  if (!inBlocks) {
     eachPanel([&](Value first, int64_t count, int64_t n) {
-      SmallVector<Value> sums = zeros(count, n);
-      move(first, count, n, sums, false);
-      finish(first, count, n, sums);
+      finish(first, count, n, walkRows(index(0), index(rows), first, count, n, zeros(count, n)));
     });
     return success();
   }
-  auto whole = [&](Value first, int64_t count, int64_t n) {
-    finish(first, count, n, walkRows(index(0), index(rows), first, count, n, zeros(count, n)));
+  auto scratchSums = allocate({static_cast<int64_t>(folds.size()), columns}, compute);
+  if (failed(scratchSums)) return failure();
+  SmallVector<int64_t> shape{static_cast<int64_t>(folds.size()), columns};
+  auto move = [&](Value first, int64_t count, int64_t n, SmallVectorImpl<Value> &sums, bool out) {
+    for (int64_t p = 0; p < count; ++p)
+      for (size_t f = 0; f < folds.size(); ++f) {
+        SmallVector<Value> place{index(static_cast<int64_t>(f)), at(first, p * n)};
+        Value &sum = sums[p * folds.size() + f];
+        if (out) store(sum, *scratchSums, shape, place);
+        else sum = loadFrom(*scratchSums, shape, place, n);
+      }
   };
-  if (done) {
-    auto panels = scf::ForOp::create(b, loc, index(0), index(done), index(wide));
+  eachPanel([&](Value first, int64_t count, int64_t n) {
+    SmallVector<Value> sums = zeros(count, n);
+    move(first, count, n, sums, true);
+  });
+  auto blocks = scf::ForOp::create(b, loc, index(0), index(rows), index(rowBlock));
+  {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(panels.getBody());
-    whole(panels.getInductionVar(), panel, lanes);
+    b.setInsertionPointToStart(blocks.getBody());
+    Value from = blocks.getInductionVar(), to = arith::MinSIOp::create(b, loc, at(from, rowBlock), index(rows));
+    eachPanel([&](Value first, int64_t count, int64_t n) {
+      SmallVector<Value> sums = zeros(count, n);
+      move(first, count, n, sums, false);
+      ValueRange after = walkRows(from, to, first, count, n, sums);
+      sums.assign(after.begin(), after.end());
+      move(first, count, n, sums, true);
+    });
   }
-  for (; done < columns; lanes = std::max<int64_t>(1, lanes / 2))
-    for (; columns - done >= lanes; done += lanes) whole(index(done), 1, lanes);
+  eachPanel([&](Value first, int64_t count, int64_t n) {
+    SmallVector<Value> sums = zeros(count, n);
+    move(first, count, n, sums, false);
+    finish(first, count, n, sums);
+  });
   return success();
 }

@@ -31,7 +31,7 @@ static double timesPower(double x, double p) { return std::ldexp(x, static_cast<
 
 static double rounded(double x, lintel_dtype dtype) { return dtype == LINTEL_F64 ? x : static_cast<float>(x); }
 
-/// The elements of one head: `count` of them from `index` * count. States are f32 or f64.
+/// States are f32 or f64; `i` counts all elements.
 static double element(const NpyArray &array, int64_t i) {
   return array.dtype == LINTEL_F64 ? array.dataAs<double>()[i] : array.dataAs<float>()[i];
 }

@@ -30,43 +30,45 @@ bool hasSum(StageOp stage) {
   return stage.getBody().walk(isSum).wasInterrupted();
 }
 
-/// Marks the sums that `v`, inside a stage, takes part of its value from; true if there are any. `known` says so of
-/// values seen before.
-bool markSums(Value v, DenseMap<Value, bool> &known) {
-  if (auto it = known.find(v); it != known.end()) return it->second;
-  Operation *op = v.getDefiningOp();
-  if (isa_and_present<BinaryOp, SelectOp>(op) ||
-      (isa_and_present<UnaryOp>(op) && cast<UnaryOp>(op).getKind() == UnaryKind::Neg)) {
-    bool any = false;
-    for (Value operand : op->getOperands()) any |= markSums(operand, known);
-    return known[v] = any;
-  }
-  auto at = dyn_cast_if_present<AtOp>(op);
-  auto stage = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
-  if (!stage || stage.isSerial()) return false;
-  bool sum = hasSum(stage) || markSums(stage.getBody().front().getTerminator()->getOperand(0), known);
-  if (sum) stage->setAttr("precision", StringAttr::get(stage.getContext(), "f64"));
-  return known[v] = sum;
-}
+/// Marks the stages through which `v`, inside a stage, comes from a source; true if it does.
+class Tracer {
+public:
+  virtual ~Tracer() = default;
 
-/// Marks the stages through which `v`, inside a stage, comes from the position of the step; true if it does.
-bool markPositions(Value v, DenseMap<Value, bool> &known) {
-  if (auto it = known.find(v); it != known.end()) return it->second;
-  known[v] = false;
-  Operation *op = v.getDefiningOp();
-  if (isa_and_present<StartOp>(op)) return known[v] = true;
-  if (isa_and_present<BinaryOp, SelectOp, UnaryOp>(op)) {
-    bool any = false;
-    for (Value operand : op->getOperands()) any |= markPositions(operand, known);
+  bool mark(Value v) {
+    if (auto it = known.find(v); it != known.end()) return it->second;
+    Operation *op = v.getDefiningOp();
+    if (!op) return false;
+    if (isSource(op)) return known[v] = true;
+    if (isa<BinaryOp, SelectOp>(op) || (isa<UnaryOp>(op) && follows(cast<UnaryOp>(op)))) {
+      bool any = false;
+      for (Value operand : op->getOperands()) any |= mark(operand);
+      return known[v] = any;
+    }
+    auto at = dyn_cast<AtOp>(op);
+    auto stage = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
+    if (!stage || stage.isSerial()) return false;
+    bool any = isSource(stage) || mark(stage.getBody().front().getTerminator()->getOperand(0));
+    if (any) stage->setAttr("precision", StringAttr::get(stage.getContext(), "f64"));
     return known[v] = any;
   }
-  auto at = dyn_cast_if_present<AtOp>(op);
-  auto stage = at ? at.getX().getDefiningOp<StageOp>() : StageOp();
-  if (!stage || stage.isSerial()) return false;
-  bool any = markPositions(stage.getBody().front().getTerminator()->getOperand(0), known);
-  if (any) stage->setAttr("precision", StringAttr::get(stage.getContext(), "f64"));
-  return known[v] = any;
-}
+
+private:
+  /// An op inside a stage, or a stage.
+  virtual bool isSource(Operation *op) = 0;
+  virtual bool follows(UnaryOp op) = 0;
+  DenseMap<Value, bool> known;
+};
+
+struct Sums : Tracer {
+  bool isSource(Operation *op) override { return isa<StageOp>(op) && hasSum(cast<StageOp>(op)); }
+  bool follows(UnaryOp op) override { return op.getKind() == UnaryKind::Neg; }
+};
+
+struct Positions : Tracer {
+  bool isSource(Operation *op) override { return isa<StartOp>(op); }
+  bool follows(UnaryOp) override { return true; }
+};
 
 bool isCurved(UnaryKind kind) {
   return !llvm::is_contained({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Relu, UnaryKind::Not, UnaryKind::Ceil}, kind);
@@ -80,17 +82,17 @@ struct Pass : lintel::impl::AssignPrecisionBase<Pass> {
       if (denominatorCancels(spec)) spec->setAttr("precision", f64);
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       // An angle or an exponent that grows with the position: its rounding grows, too.
-      DenseMap<Value, bool> fromPosition;
+      Positions positions;
       kernel.walk([&](UnaryOp op) {
         auto stage = op->getParentOfType<StageOp>();
-        if (stage && !stage.isSerial() && isCurved(op.getKind()) && markPositions(op.getX(), fromPosition))
+        if (stage && !stage.isSerial() && isCurved(op.getKind()) && positions.mark(op.getX()))
           stage->setAttr("precision", f64);
       });
       // Without states nothing is kept: each weight's error is seen once, beside those of its neighbours.
       if (kernel.getStates().empty()) continue;
-      DenseMap<Value, bool> known;
+      Sums sums;
       kernel.walk([&](UnaryOp op) {
-        if (op.getKind() == UnaryKind::Exp && op->getParentOfType<StageOp>()) markSums(op.getX(), known);
+        if (op.getKind() == UnaryKind::Exp && op->getParentOfType<StageOp>()) sums.mark(op.getX());
       });
     }
   }

@@ -1,4 +1,5 @@
 #include "compiler/driver/Npy.h"
+#include "test/unit/npy/NpyErrors.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -21,15 +22,6 @@ std::string fileWith(StringRef descr, StringRef shape, size_t bytes, StringRef o
   text += char(header.size() >> 8);
   return text + header + std::string(bytes, '\0');
 }
-
-std::string errorOf(Expected<NpyState> state) { return state ? "" : toString(state.takeError()); }
-
-#define EXPECT_ERROR(expression, ...)                                                                                  \
-  do {                                                                                                                 \
-    const std::string message = errorOf(expression);                                                                   \
-    for (const char *part : {__VA_ARGS__})                                                                             \
-      EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;                           \
-  } while (false)
 
 /// What make_files.py wrote: S[b, h, i, j] = 100 b + 10 h + 3 i + j, exponent[b, h] = 1000 b - 7 h.
 void expectState(Expected<NpyState> state, lintel_dtype dtype) {

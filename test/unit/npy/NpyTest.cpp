@@ -1,4 +1,5 @@
 #include "compiler/driver/Npy.h"
+#include "test/unit/npy/NpyErrors.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -58,18 +59,6 @@ void expectRamp(Expected<NpyArray> array, lintel_dtype dtype) {
         EXPECT_EQ(wide->dataAs<double>()[(i * 3 + j) * 4 + k], want) << i << j << k;
       }
 }
-
-std::string errorOf(Expected<NpyArray> array) {
-  if (!array) return toString(array.takeError());
-  return "";
-}
-
-#define EXPECT_ERROR(expression, ...)                                                                                  \
-  do {                                                                                                                 \
-    const std::string message = errorOf(expression);                                                                   \
-    for (const char *part : {__VA_ARGS__})                                                                             \
-      EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;                           \
-  } while (false)
 
 TEST(NpyRead, FilesOfNumPy) {
   expectRamp(readNpy(fileOf("f8.npy")), LINTEL_F64);

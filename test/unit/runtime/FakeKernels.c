@@ -117,40 +117,13 @@ const lintel_kernel fake_both = {
     bothOutputs,        bothVariants,          NULL};
 
 static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1, 0, bare}};
-const lintel_kernel fake_bare = {LINTEL_ABI_VERSION,
-                                 sizeof(lintel_kernel),
-                                 "bare",
-                                 "02",
-                                 LINTEL_F32,
-                                 1,
-                                 1,
-                                 0,
-                                 1,
-                                 0,
-                                 1,
-                                 0,
-                                 blendInputs,
-                                 NULL,
-                                 &out3,
-                                 bareVariants,
-                                 NULL};
-const lintel_kernel fake_again = {LINTEL_ABI_VERSION,
-                                  sizeof(lintel_kernel),
-                                  "again",
-                                  "03",
-                                  LINTEL_F32,
-                                  1,
-                                  1,
-                                  0,
-                                  1,
-                                  1,
-                                  1,
-                                  0,
-                                  blendInputs,
-                                  NULL,
-                                  &out3,
-                                  bareVariants,
-                                  NULL};
+#define BARE(name, hash, attends)                                                                                      \
+  {                                                                                                                    \
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), name, hash, LINTEL_F32, 1, 1, 0, 1, attends, 1, 0, blendInputs, NULL,   \
+        &out3, bareVariants, NULL                                                                                      \
+  }
+const lintel_kernel fake_bare = BARE("bare", "02", 0);
+const lintel_kernel fake_again = BARE("again", "03", 1);
 
 /* Each step halves the state: its numbers stay, its exponent falls. */
 static void halved(const lintel_item *item) {
