@@ -171,8 +171,9 @@ LogicalResult StageOp::verify() {
     if (getInit().getType() != want)
       return emitOpError("expected an initial value of ") << want << ", found " << getInit().getType();
   }
-  if (getStaggered() && (!getInit() || rank < 2 || getType().getDims()[0] != getType().getDims()[1]))
-    return emitOpError("expected `staggered` on a serial stage whose first two axes have one size, found ")
+  if (getStaggered() &&
+      (!getInit() || rank < 2 || !getType().isStatic() || getType().getSizes()[1] % getType().getSizes()[0]))
+    return emitOpError("expected `staggered` on a serial stage whose first axis divides the second, found ")
            << getType();
   if (getSolve()) {
     if (getInit()) return emitOpError("expected `serial` or `solve`, found both");

@@ -96,8 +96,8 @@ def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, AttrSizedOperandSeg
     `r[i, j...] = body(i, j...)`; axes in the order of the result's dimensions. Axis names say what they run over: positions `i j`, feature `c`, value `e`, others.
     With `serial`, the first axis is computed in order and the body has a last argument, the element before along it:
     `r[i, j...] = body(i, j..., r[i-1, j...])`, where `r[-1, j...] = init[j...]`.
-    With `staggered` too, column j of the second axis starts at step j: `r[j, j, c...] = init[j, c...]`, the steps behind it come from the element before, and what
-    lies before it is not defined: nothing may depend on it.
+    With `staggered` too, column j of the second axis, which has n for each step, starts at step s = j / n: `r[s, j, c...] = init[j, c...]`, the steps behind it come
+    from the element before, and what lies before it is not defined: nothing may depend on it.
     With `solve L`, a square matrix over the first axis, the body gives the right side of a unit lower triangular system:
     `r[i, j...] = body(i, j...) + sum_{h < i} L[i, h] r[h, j...]`. What L has on its diagonal and above is not looked at.
 

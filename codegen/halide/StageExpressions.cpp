@@ -341,8 +341,15 @@ void StageExpressions::build(StageOp op, int64_t rows) {
     std::vector<H::Var> vars = stages[current].vars;
     f(vars) = H::undef(type);
     H::RDom r(0, static_cast<int>(op.getType().getSizes()[0]), (op.getName() + "_step").str());
-    H::Var column = op.getStaggered() ? vars[rank - 2] : H::Var();
-    if (op.getStaggered()) r.where(column <= r.x);
+    // Columns of steps before this one, and up to it.
+    H::Expr earlier, begun;
+    if (op.getStaggered()) {
+      H::Var column = vars[rank - 2];
+      int each = static_cast<int>(op.getType().getSizes()[1] / op.getType().getSizes()[0]);
+      earlier = each == 1 ? column < r.x : column < r.x * each;
+      begun = each == 1 ? column <= r.x : column < r.x * each + each;
+      r.where(begun);
+    }
     scope.indices[0].second = r.x;
     std::vector<H::Expr> at(vars.begin(), vars.end() - 1), before = at, start = at;
     at.push_back(r.x);
@@ -352,7 +359,7 @@ void StageExpressions::build(StageOp op, int64_t rows) {
     if (op.getStaggered()) {
       scope.beforeExpr = f(before);
       // The loop over columns is split where they start, and not asked about in each.
-      f(at) = H::select(H::likely(column < r.x), number(result, scope), callTensor(op.getInit(), start));
+      f(at) = H::select(H::likely(earlier), number(result, scope), callTensor(op.getInit(), start));
     } else f(at) = number(result, scope);
     stages[current].serial = r.x;
   }

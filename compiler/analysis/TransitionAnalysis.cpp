@@ -88,6 +88,21 @@ AffineValue TransitionAnalysis::add(AffineValue x, AffineValue y, bool subtract,
   return x;
 }
 
+/// Reads of one state with several vectors are a read with their sum. Without this each update of several in a step
+/// would double the terms of the one behind it, which reads the state through it.
+void TransitionAnalysis::joinReads(AffineValue &x) {
+  SmallVector<LinearTerm> terms;
+  for (LinearTerm &t : x.terms) {
+    auto *same = llvm::find_if(terms, [&](const LinearTerm &other) {
+      return t.kind == LinearTerm::Read && other.kind == LinearTerm::Read && t.state == other.state &&
+             t.after == other.after && t.left && other.left && rankOf(t.left) == rankOf(other.left);
+    });
+    if (same != terms.end()) same->left = binary(BinaryKind::Add, same->left, t.left);
+    else terms.push_back(t);
+  }
+  x.terms = std::move(terms);
+}
+
 /// outer(k, v) with the scalars and signs of v moved to k, wherever the user put them.
 OuterPair TransitionAnalysis::pair(Value k, Value v) {
   while (Operation *op = v.getDefiningOp()) {
@@ -237,6 +252,7 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
       return r;
     }
     AffineValue x = of(outer.getB());
+    joinReads(x);
     for (LinearTerm t : x.terms) {
       if (t.kind == LinearTerm::Read) t = {LinearTerm::Outer, t.state, t.after, Value(), t.left, outer.getA()};
       else t.kind = LinearTerm::Opaque;

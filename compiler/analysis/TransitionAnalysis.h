@@ -83,6 +83,7 @@ private:
   AffineValue scale(AffineValue x, mlir::Value factor, mlir::Value divisor, unsigned rank);
   AffineValue add(AffineValue x, AffineValue y, bool subtract, RealType type);
   AffineValue opaque(llvm::ArrayRef<AffineValue> parts);
+  void joinReads(AffineValue &x);
   AffineValue decomposeOp(mlir::Operation *op, bool cutAfter);
   AffineValue contract(mlir::Value q, AffineValue x);
   void classify(unsigned state);

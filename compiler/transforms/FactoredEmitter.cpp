@@ -67,8 +67,10 @@ Value Tile::beforeEnd(Value i, Value x, double behind) {
 Value Tile::pairValues(const FactoredForm::State &state, unsigned pair) {
   Value v = state.pairs[pair].v;
   if (!masked && emitter.hasRows(v)) return emitter.tensorOf(v);
-  return emitter.stage("v", {"j", "e"}, {rows, state.type.getSizes()[1]},
-                       [&](StageEmitter::Indices idx) { return beforeEnd(idx[0], element(v, idx[0], idx[1]), 0); });
+  int64_t terms = state.pairs[pair].terms;
+  return emitter.stage("v", {"j", "e"}, {rows * terms, state.type.getSizes()[1]}, [&](StageEmitter::Indices idx) {
+    return beforeEnd(stepOf(idx[0], terms), element(v, idx[0], idx[1]), 0);
+  });
 }
 
 Value Tile::overFeature(const FactoredForm::State &state, llvm::function_ref<Value(Value)> body) {
@@ -141,14 +143,14 @@ Value Tile::scaledQuery(const FactoredForm::Read &read, const FactoredForm::Stat
   if (auto it = cache.find(key); it != cache.end()) return it->second;
   bool vector = state.type.getRank() > 0, scales = p && p->rank;
   if (!scales && emitter.hasRows(read.q)) return cache[key] = emitter.tensorOf(read.q);
-  SmallVector<int64_t> sizes{rows};
+  SmallVector<int64_t> sizes{rows * read.terms};
   SmallVector<StringRef> axes{"i"};
   if (vector) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
   return cache[key] = emitter.stage("qs", axes, sizes, [&](StageEmitter::Indices idx) {
     Value c = vector ? idx[1] : Value(), x = element(read.q, idx[0], c);
     if (!scales) return x;
     return atRow(
-        read, idx[0],
+        read, stepOf(idx[0], read.terms),
         [&](Value row) {
           return weigh(x, emitter.at(p->before, {row, c}), p->grows);
         },
@@ -173,15 +175,16 @@ Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
   if (auto it = cache.find(key); it != cache.end()) return it->second;
   bool vector = state.type.getRank() > 0;
   if (!masked && (!p || rows == 1) && emitter.hasRows(k)) return cache[key] = emitter.tensorOf(k);
-  SmallVector<int64_t> sizes{rows};
+  SmallVector<int64_t> sizes{rows * state.pairs[pair].terms};
   SmallVector<StringRef> axes{"j"};
   if (vector) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
   return cache[key] = emitter.stage("ks", axes, sizes, [&](StageEmitter::Indices idx) {
-    Value c = vector ? idx[1] : Value(), x = beforeEnd(idx[0], element(k, idx[0], c), 0);
+    Value j = stepOf(idx[0], state.pairs[pair].terms);
+    Value c = vector ? idx[1] : Value(), x = beforeEnd(j, element(k, idx[0], c), 0);
     if (!p || rows == 1) return x;
-    if (isLong(state)) return weigh(x, emitter.at(afterwards(state), {arithmetic(idx[0], '~', rows - 1), c}), p->grows);
+    if (isLong(state)) return weigh(x, emitter.at(afterwards(state), {arithmetic(j, '~', rows - 1), c}), p->grows);
     if (decayed) return emitter.at(decayed, {emitter.index(rows - 1), idx[0], c});
-    return weigh(x, emitter.at(p->w, {emitter.index(rows - 1), idx[0]}), p->grows);
+    return weigh(x, emitter.at(p->w, {emitter.index(rows - 1), j}), p->grows);
   });
 }
 
@@ -190,13 +193,14 @@ Value Tile::decayedKeys(const FactoredForm::State &state, unsigned pair) {
   Value &keys = decayed[{k.getAsOpaquePointer(), state.decay.getAsOpaquePointer()}];
   if (keys) return keys;
   auto p = products(state);
-  int64_t d = state.type.getSizes()[0];
+  int64_t d = state.type.getSizes()[0], terms = state.pairs[pair].terms;
   Value first = emitter.tensorOf(k);
   if (masked || !emitter.hasRows(k))
-    first = emitter.stage("k", {"j", "c"}, {rows, d},
-                          [&](StageEmitter::Indices idx) { return beforeEnd(idx[0], element(k, idx[0], idx[1]), 0); });
+    first = emitter.stage("k", {"j", "c"}, {rows * terms, d}, [&](StageEmitter::Indices idx) {
+      return beforeEnd(stepOf(idx[0], terms), element(k, idx[0], idx[1]), 0);
+    });
   return keys = emitter.stage(
-             "K", {"i", "j", "c"}, {rows, rows, d},
+             "K", {"i", "j", "c"}, {rows, rows * terms, d},
              [&](StageEmitter::Indices idx) { return weigh(idx.back(), decayAt(state, idx[0], idx[2]), p->grows); },
              first, {}, /*staggered=*/true);
 }
@@ -211,16 +215,17 @@ Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &st
   if (isLong(state)) return cache[key] = subBlockScores(read, state, pair);
   Value decayed;
   if (p && p->rank) decayed = decayedKeys(state, pair);
-  return cache[key] = emitter.stage("A", {"i", "j"}, {rows, rows}, [&](StageEmitter::Indices idx) {
-    Value i = idx[0], j = idx[1], row = i;
+  int64_t terms = state.pairs[pair].terms;
+  return cache[key] = emitter.stage("A", {"i", "j"}, {rows * read.terms, rows * terms}, [&](StageEmitter::Indices idx) {
+    Value i = stepOf(idx[0], read.terms), j = stepOf(idx[1], terms), row = i;
     // An exclusive read sees the decays up to the step before.
     if (!read.inclusive)
       row = arith::MaxSIOp::create(emitter.builder, emitter.loc,
                                    arith::SubIOp::create(emitter.builder, emitter.loc, i, emitter.index(1)),
                                    emitter.index(0));
     Value sum = overFeature(state, [&](Value c) {
-      Value x = decayed ? emitter.at(decayed, {row, j, c}) : element(k, j, c);
-      return emitter.mul(element(read.q, i, c), x);
+      Value x = decayed ? emitter.at(decayed, {row, idx[1], c}) : element(k, idx[1], c);
+      return emitter.mul(element(read.q, idx[0], c), x);
     });
     if (p && !p->rank) sum = weigh(sum, emitter.at(p->w, {row, j}), p->grows);
     return emitter.select(emitter.compare(read.inclusive ? BinaryKind::Le : BinaryKind::Lt, j, i), sum,
@@ -231,16 +236,20 @@ Value Tile::scores(const FactoredForm::Read &read, const FactoredForm::State &st
 Value Tile::addWithin(Value sum, const FactoredForm::Read &read, const FactoredForm::State &state,
                       ArrayRef<Value> scores, StageEmitter::Indices idx) {
   bool matrix = state.type.getRank() == 2;
-  Value last;
-  if (rows > 1 && matrix)
-    last = read.inclusive ? idx[0]
-                          : arith::SubIOp::create(emitter.builder, emitter.loc, idx[0], emitter.index(1)).getResult();
   for (auto [a, pair] : llvm::zip_first(scores, state.pairs)) {
+    Value last;
+    if (rows > 1 && matrix) {
+      // The first row of the first step that is not seen.
+      Value end = stepOf(idx[0], read.terms);
+      if (pair.terms > 1) end = arithmetic(read.inclusive ? arithmetic(end, '+', 1) : end, '*', pair.terms);
+      bool behind = pair.terms > 1 || !read.inclusive;
+      last = behind ? arith::SubIOp::create(emitter.builder, emitter.loc, end, emitter.index(1)).getResult() : end;
+    }
     auto product = [&, a = a, v = pair.v](Value j) {
       Value x = emitter.at(a, {idx[0], j});
       return matrix ? emitter.mul(x, element(v, j, idx[1])) : x;
     };
-    sum = emitter.add(sum, emitter.fold(ReduceKind::Sum, "j", rows, product, last));
+    sum = emitter.add(sum, emitter.fold(ReduceKind::Sum, "j", rows * pair.terms, product, last));
   }
   return sum;
 }
@@ -260,7 +269,7 @@ Value Tile::update(const FactoredForm::State &state, Value before) {
       sum = weigh(sum, emitter.at(p->before, at), p->grows);
     }
     for (auto [pair, k] : llvm::zip(state.pairs, keys)) {
-      Value added = emitter.fold(ReduceKind::Sum, "j", rows, [&](Value j) {
+      Value added = emitter.fold(ReduceKind::Sum, "j", rows * pair.terms, [&](Value j) {
         SmallVector<Value> at{j};
         if (rank) at.push_back(idx[0]);
         Value x = emitter.at(k, at);

@@ -20,6 +20,7 @@ namespace lintel {
 struct FactoredForm {
   struct Pair {
     mlir::Value k, v;
+    int64_t terms = 1; ///< rows of k and v for each step
   };
   struct State {
     llvm::StringRef name;
@@ -35,6 +36,7 @@ struct FactoredForm {
     unsigned state;
     bool inclusive;
     mlir::Value q;
+    int64_t terms = 1; ///< rows of q for each step
   };
   llvm::SmallVector<State> states;
   llvm::SmallVector<Read> reads;
@@ -87,6 +89,8 @@ public:
     bool grows; ///< a factor may exceed one
   };
   std::optional<Products> products(const FactoredForm::State &state);
+  /// The step of a row of a tensor that has `terms` rows for each step.
+  mlir::Value stepOf(mlir::Value row, int64_t terms) { return terms == 1 ? row : arithmetic(row, '/', terms); }
   /// The element of a token value; `c` is left out where it has no axis.
   mlir::Value element(mlir::Value v, mlir::Value i, mlir::Value c);
   /// x times a weight of the state, where zero times infinity is zero.
@@ -98,11 +102,11 @@ public:
   /// scaledQuery already: those of a scalar.
   mlir::Value sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value i,
                          mlir::Value sum);
-  /// Where decays differ by channel: K[i, j, c], the key of step j with the decays over (j, i].
+  /// Where decays differ by channel: K[i, j, c], the key of row j with the decays over (j, i].
   mlir::Value decayedKeys(const FactoredForm::State &state, unsigned pair);
   /// k scaled by the decays up to the chunk's end: what is added to the state.
   mlir::Value scaledKey(const FactoredForm::State &state, unsigned pair);
-  /// A[i, j]: masked products within the chunk.
+  /// A[i, j]: masked products within the chunk, for the rows of the read and of the pair.
   mlir::Value scores(const FactoredForm::Read &read, const FactoredForm::State &state, unsigned pair);
   /// `sum` and what row i of a read sees of the chunk's own steps, by `scores` of each pair: the steps behind i (or i
   /// itself, where the read is exclusive) weigh nothing and are not looked at. `idx` is i, or i and e.

@@ -6,8 +6,8 @@ using namespace lintel;
 /// Systems of more rows than this are formed and solved in f64.
 static constexpr int64_t longSystem = 32;
 
-Value lintel::readChunk(Tile &tile, const FactoredForm &form, const FactoredForm::Read &read, Value state,
-                        bool within) {
+Value lintel::readChunk(Tile &tile, const FactoredForm &form, const FactoredForm::Read &read, Value state, bool within,
+                        Value own) {
   const FactoredForm::State &info = form.states[read.state];
   Value qs;
   if (!state) tile.emitter.materialize(read.q, "q", tile.rows);
@@ -17,12 +17,13 @@ Value lintel::readChunk(Tile &tile, const FactoredForm &form, const FactoredForm
   if (within && (tile.rows > 1 || read.inclusive))
     for (unsigned p = 0; p < info.pairs.size(); ++p) scores.push_back(tile.scores(read, info, p));
   StageEmitter &e = tile.emitter;
-  SmallVector<int64_t> sizes{tile.rows};
+  SmallVector<int64_t> sizes{tile.rows * read.terms};
   SmallVector<StringRef> axes{"i"};
   bool matrix = info.type.getRank() == 2;
   if (matrix) sizes.push_back(info.type.getSizes()[1]), axes.push_back("e");
   return e.stage("r", axes, sizes, [&](StageEmitter::Indices idx) {
-    if (!state) return tile.addWithin(e.number(0), read, info, scores, idx);
+    auto withOwn = [&](Value x) { return own ? e.add(x, tile.element(own, idx[0], idx[1])) : x; };
+    if (!state) return withOwn(tile.addWithin(e.number(0), read, info, scores, idx));
     Value sum = tile.overFeature(info, [&](Value c) {
       SmallVector<Value> qi{idx[0]}, at;
       if (c) qi.push_back(c), at.push_back(c);
@@ -30,139 +31,135 @@ Value lintel::readChunk(Tile &tile, const FactoredForm &form, const FactoredForm
       Value q = qs ? e.at(qs, qi) : tile.element(read.q, idx[0], c);
       return e.mul(q, e.at(state, at));
     });
-    if (within) sum = tile.sinceStart(read, info, idx[0], sum);
-    return tile.addWithin(sum, read, info, scores, idx);
+    if (within) sum = tile.sinceStart(read, info, tile.stepOf(idx[0], read.terms), sum);
+    return withOwn(tile.addWithin(sum, read, info, scores, idx));
   });
+}
+
+/// The values of pairs whose keys are a term's own vectors u, for each term, and leaves the others: u, v and u, y are
+/// one pair u, v + y, and z = v + y solves the same system, z = (v + r) + L z.
+static SmallVector<Value> takeOwnValues(FactoredForm::State &state) {
+  SmallVector<Value> values(state.lowRank.size());
+  if (state.type.getRank() != 2) return values;
+  llvm::erase_if(state.pairs, [&](const FactoredForm::Pair &pair) {
+    for (auto [term, value] : llvm::zip(state.lowRank, values)) {
+      if (value || term.u != pair.k) continue;
+      value = pair.v;
+      return true;
+    }
+    return false;
+  });
+  return values;
 }
 
 LowRankSystem::LowRankSystem(Tile &tile, const FactoredForm &form, unsigned s)
-    : tile(tile), terms(form.states[s].lowRank.size()), rows(tile.rows) {
-  StageEmitter &e = tile.emitter;
-  FactoredForm::State factors = form.states[s];
-  factors.pairs.clear();
-  for (auto &term : form.states[s].lowRank) {
-    factors.pairs.push_back({term.u, {}});
-    reads.push_back({s, false, term.w});
+    : tile(tile), form(form), s(s), terms(form.states[s].lowRank.size()) {
+  FactoredForm::State &others = this->form.states[s];
+  SmallVector<Value> values = takeOwnValues(others), u, w;
+  for (auto &term : others.lowRank) u.push_back(term.u), w.push_back(term.w);
+  if (tile.rows == 1) {
+    // Nothing is solved, and a single step is read and updated in one pass.
+    for (auto [r, term] : llvm::enumerate(others.lowRank)) parts.push_back({term.u, {s, false, term.w}, values[r]});
+    return;
   }
-  if (rows == 1) return;
-  products.resize(terms);
-  for (int64_t r = 0; r < terms; ++r)
-    for (int64_t q = 0; q < terms; ++q) products[r].push_back(tile.scores(reads[r], factors, q));
-  matrix = products[0][0];
-  if (terms == 1) return;
-  matrix = e.stage("L", {"i", "j"}, {rows * terms, rows * terms}, [&](StageEmitter::Indices idx) {
-    Value x;
-    for (int64_t r = 0; r < terms; ++r) {
-      Value row;
-      for (int64_t q = 0; q < terms; ++q) {
-        Value p = e.at(products[r][q], {stepOf(idx[0]), stepOf(idx[1])});
-        row = row ? e.select(isTerm(idx[1], q), p, row) : p;
-      }
-      x = x ? e.select(isTerm(idx[0], r), row, x) : row;
+  Part all{u[0], {s, false, w[0], terms}, values[0]};
+  if (terms > 1) {
+    all.u = gather("U", "c", u);
+    all.read.q = gather("W", "c", w);
+    if (llvm::any_of(values, [](Value v) { return bool(v); })) all.value = gather("V", "e", values);
+  }
+  parts.push_back(all);
+  FactoredForm::State factors = others;
+  factors.pairs.assign(1, {all.u, {}, terms});
+  matrix = tile.scores(all.read, factors, 0);
+}
+
+/// The rows of all terms of a step side by side: [step * terms + term, n].
+Value LowRankSystem::gather(StringRef name, StringRef axis, ArrayRef<Value> values) {
+  StageEmitter &e = tile.emitter;
+  SmallVector<int64_t> sizes{tile.rows * terms};
+  SmallVector<StringRef> axes{"j"};
+  for (Value v : values)
+    if (v) e.materialize(v, name.lower(), tile.rows);
+  auto type = cast<RealType>(form.states[s].type);
+  if (type.getRank()) sizes.push_back(type.getSizes()[axis == "c" ? 0 : 1]), axes.push_back(axis);
+  Value joint = e.stage(name, axes, sizes, [&](StageEmitter::Indices idx) {
+    Value step = tile.stepOf(idx[0], terms), x;
+    Value term = arith::RemUIOp::create(e.builder, e.loc, idx[0], e.index(terms));
+    for (auto [r, v] : llvm::enumerate(values)) {
+      Value own = v ? tile.element(v, step, type.getRank() ? idx[1] : Value()) : e.number(0);
+      x = x ? e.select(e.compare(BinaryKind::Eq, term, e.index(r)), own, x) : own;
     }
     return x;
   });
+  e.bind(joint, joint, StageEmitter::I);
+  return joint;
 }
 
-Value LowRankSystem::stepOf(Value row) {
+Value LowRankSystem::solve(Value right) {
+  if (tile.rows == 1) return right;
+  SmallVector<int64_t> sizes(cast<RealType>(right.getType()).getSizes());
+  SmallVector<StringRef> axes{"i", "e"};
+  axes.truncate(sizes.size());
   StageEmitter &e = tile.emitter;
-  return arith::DivUIOp::create(e.builder, e.loc, row, e.index(terms));
-}
-
-Value LowRankSystem::isTerm(Value row, int64_t term) {
-  StageEmitter &e = tile.emitter;
-  return e.compare(BinaryKind::Eq, arith::RemUIOp::create(e.builder, e.loc, row, e.index(terms)), e.index(term));
-}
-
-SmallVector<Value> LowRankSystem::solve(SmallVector<Value> y) {
-  if (rows == 1) return y;
-  StageEmitter &e = tile.emitter;
-  int64_t all = rows * terms;
-  auto inner = cast<RealType>(y[0].getType()).getSizes();
-  auto sized = [&](int64_t n) {
-    SmallVector<int64_t> sizes(inner);
-    sizes[0] = n;
-    return sizes;
-  };
-  auto axes = [&](StringRef first) {
-    return inner.size() == 2 ? SmallVector<StringRef>{first, "e"} : SmallVector<StringRef>{first};
-  };
-  Value right = y[0];
-  if (terms > 1)
-    right = e.stage("right", axes("i"), sized(all), [&](StageEmitter::Indices idx) {
-      Value x;
-      for (int64_t r = 0; r < terms; ++r) {
-        SmallVector<Value> at{stepOf(idx[0])};
-        at.append(idx.begin() + 1, idx.end());
-        Value term = e.at(y[r], at);
-        x = x ? e.select(isTerm(idx[0], r), term, x) : term;
-      }
-      return x;
-    });
   Value solution = e.stage(
-      "y", axes("i"), sized(all), [&](StageEmitter::Indices idx) { return e.at(right, idx); }, {}, matrix);
+      "y", axes, sizes, [&](StageEmitter::Indices idx) { return e.at(right, idx); }, {}, matrix);
   // The rounding of long systems adds up along their rows.
-  if (all > longSystem) {
+  if (sizes[0] > longSystem)
     for (Value v : {solution, right, matrix}) makePrecise(v);
-    for (Value v : y) makePrecise(v);
-    for (auto &row : products)
-      for (Value v : row) makePrecise(v);
-  }
-  if (terms == 1) return {solution};
-  for (int64_t r = 0; r < terms; ++r)
-    y[r] = e.stage("y_term", axes("j"), sized(rows), [&](StageEmitter::Indices idx) {
-      Value row = arith::AddIOp::create(e.builder, e.loc,
-                                        arith::MulIOp::create(e.builder, e.loc, idx[0], e.index(terms)), e.index(r));
-      SmallVector<Value> at{row};
-      at.append(idx.begin() + 1, idx.end());
-      return e.at(solution, at);
+  return solution;
+}
+
+FactoredForm::State LowRankSystem::withPairs(Value before) {
+  FactoredForm::State state = form.states[s];
+  StageEmitter &e = tile.emitter;
+  for (Part &part : parts) {
+    Value read = solve(readChunk(tile, form, part.read, before, /*within=*/true, part.value));
+    e.bind(read, read, StageEmitter::I);
+    int64_t n = part.read.terms;
+    if (state.type.getRank() == 2) {
+      state.pairs.push_back({part.u, read, n});
+      continue;
+    }
+    SmallVector<int64_t> sizes{tile.rows * n, state.type.getSizes()[0]};
+    Value update = e.stage("u_read", {"j", "c"}, sizes, [&](StageEmitter::Indices idx) {
+      return e.mul(tile.element(part.u, idx[0], idx[1]), e.at(read, {idx[0]}));
     });
-  return y;
+    e.bind(update, update, StageEmitter::I);
+    state.pairs.push_back({update, {}, n});
+  }
+  return state;
+}
+
+FactoredForm::State LowRankSystem::passed() {
+  FactoredForm::State onto = form.states[s];
+  int64_t d = onto.type.getSizes()[0];
+  onto.type = RealType::get(form.token->getParentOp()->getContext(), ArrayRef<int64_t>{d, d});
+  onto.pairs.clear();
+  for (Part &part : parts) {
+    Value w = solve(wholeQuery(tile, part.read, onto));
+    tile.emitter.bind(w, w, StageEmitter::I);
+    onto.pairs.push_back({part.u, w, part.read.terms});
+  }
+  return onto;
 }
 
 FactoredForm::State lintel::withLowRankPairs(Tile &tile, const FactoredForm &form, unsigned s, Value before) {
-  FactoredForm::State state = form.states[s];
-  StageEmitter &e = tile.emitter;
-  LowRankSystem system(tile, form, s);
-  SmallVector<Value> y;
-  for (unsigned r = 0; r < state.lowRank.size(); ++r)
-    y.push_back(readChunk(tile, form, system.read(r), before, /*within=*/true));
-  for (auto [term, read] : llvm::zip(state.lowRank, system.solve(y))) {
-    e.bind(read, read, StageEmitter::I);
-    if (state.type.getRank() == 2) {
-      state.pairs.push_back({term.u, read});
-      continue;
-    }
-    Value update = e.stage("u_read", {"j", "c"}, {tile.rows, state.type.getSizes()[0]}, [&](StageEmitter::Indices idx) {
-      return e.mul(tile.element(term.u, idx[0], idx[1]), e.at(read, {idx[0]}));
-    });
-    e.bind(update, update, StageEmitter::I);
-    state.pairs.push_back({update, {}});
-  }
-  return state;
+  return LowRankSystem(tile, form, s).withPairs(before);
 }
 
 Value lintel::wholeQuery(Tile &tile, const FactoredForm::Read &read, const FactoredForm::State &state) {
   StageEmitter &e = tile.emitter;
   Value scaled = tile.scaledQuery(read, state);
   if (!state.decay || cast<RealType>(state.decay.getType()).getRank()) return scaled;
-  return e.stage("qs", {"i", "c"}, {tile.rows, state.type.getSizes()[0]},
-                 [&](StageEmitter::Indices idx) { return tile.sinceStart(read, state, idx[0], e.at(scaled, idx)); });
+  SmallVector<int64_t> sizes{tile.rows * read.terms, state.type.getSizes()[0]};
+  return e.stage("qs", {"i", "c"}, sizes, [&](StageEmitter::Indices idx) {
+    return tile.sinceStart(read, state, tile.stepOf(idx[0], read.terms), e.at(scaled, idx));
+  });
 }
 
 BackwardStep BackwardStep::of(Tile &tile, const FactoredForm &form, unsigned s) {
-  BackwardStep step;
-  step.state = withLowRankPairs(tile, form, s, {});
-  step.onto = form.states[s];
-  int64_t d = step.onto.type.getSizes()[0];
-  step.onto.type = RealType::get(form.token->getParentOp()->getContext(), ArrayRef<int64_t>{d, d});
-  step.onto.pairs.clear();
   LowRankSystem system(tile, form, s);
-  SmallVector<Value> w;
-  for (unsigned r = 0; r < step.onto.lowRank.size(); ++r) w.push_back(wholeQuery(tile, system.read(r), step.onto));
-  for (auto [term, passed] : llvm::zip(step.onto.lowRank, system.solve(w))) {
-    tile.emitter.bind(passed, passed, StageEmitter::I);
-    step.onto.pairs.push_back({term.u, passed});
-  }
-  return step;
+  FactoredForm::State state = system.withPairs({});
+  return {state, system.passed()};
 }

@@ -13,27 +13,35 @@
 namespace lintel {
 
 /// r[i, e] = sum_c qs[i, c] S[c, e] + sum_p sum_j A_p[i, j] v_p[j, e]; the second part, of the chunk's own steps, where
-/// `within`, the first where there is a state.
+/// `within`, the first where there is a state. `own`: values of the steps that are added to it.
 mlir::Value readChunk(Tile &tile, const FactoredForm &form, const FactoredForm::Read &read, mlir::Value state,
-                      bool within);
+                      bool within, mlir::Value own = {});
 
-/// The system of a state's low-rank terms over a tile's steps.
+/// The system of a state's low-rank terms over a tile's steps. Several terms of a step are rows side by side of one
+/// matrix of vectors u and one of w, so that there is one product, one right side and one solution.
 class LowRankSystem {
 public:
   LowRankSystem(Tile &tile, const FactoredForm &form, unsigned state);
-  /// What the term reads, as a read of the state before the step.
-  const FactoredForm::Read &read(unsigned term) const { return reads[term]; }
-  /// Solves for right sides [step] or [step, n], one for each term.
-  llvm::SmallVector<mlir::Value> solve(llvm::SmallVector<mlir::Value> right);
+  /// See withLowRankPairs.
+  FactoredForm::State withPairs(mlir::Value before);
+  /// See BackwardStep: `onto`.
+  FactoredForm::State passed();
 
 private:
-  mlir::Value stepOf(mlir::Value row);
-  mlir::Value isTerm(mlir::Value row, int64_t term);
+  /// Terms that are solved together.
+  struct Part {
+    mlir::Value u;
+    FactoredForm::Read read; ///< of the state before the step
+    mlir::Value value;       ///< what the terms' own pairs add beside what is read
+  };
+  mlir::Value gather(llvm::StringRef name, llvm::StringRef axis, llvm::ArrayRef<mlir::Value> values);
+  mlir::Value solve(mlir::Value right);
 
   Tile &tile;
-  llvm::SmallVector<FactoredForm::Read> reads;
-  int64_t terms, rows;
-  llvm::SmallVector<llvm::SmallVector<mlir::Value>> products;
+  FactoredForm form; ///< without the pairs that are a term's own
+  unsigned s;
+  int64_t terms;
+  llvm::SmallVector<Part> parts;
   mlir::Value matrix;
 };
 

@@ -170,7 +170,7 @@ private:
       for (unsigned pair = 0; pair < state.pairs.size(); ++pair) {
         Value scaled = keys.scaledKey(state, pair), &a = known[scaled.getAsOpaquePointer()];
         if (!a)
-          a = k.stage("A", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
+          a = k.stage("A", {"i", "j"}, {chunk, chunk * state.pairs[pair].terms}, [&](StageEmitter::Indices idx) {
             return keys.overFeature(state, [&](Value c) {
               return k.mul(k.at(x, {idx[0], c}), k.at(scaled, {idx[1], c}));
             });
@@ -181,7 +181,7 @@ private:
     };
     auto sum = [&](const FactoredForm::State &state, ArrayRef<Value> scores, Value first, StageEmitter::Indices idx) {
       for (auto [pair, a] : llvm::zip_equal(state.pairs, scores))
-        first = k.add(first, k.fold(ReduceKind::Sum, "j", chunk, [&, a = a, v = pair.v](Value j) {
+        first = k.add(first, k.fold(ReduceKind::Sum, "j", chunk * pair.terms, [&, a = a, v = pair.v](Value j) {
           Value weight = k.at(a, {idx[0], j});
           return v ? k.mul(weight, keys.element(v, j, idx[1])) : weight;
         }));

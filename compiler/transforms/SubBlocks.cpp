@@ -98,8 +98,10 @@ const Tile::SubBlocks &Tile::subBlocks(const FactoredForm::State &state) {
 Value Tile::subBlockScores(const FactoredForm::Read &read, const FactoredForm::State &state, unsigned pair) {
   const SubBlocks &s = subBlocks(state);
   bool grows = products(state)->grows;
-  int64_t d = state.type.getSizes()[0];
+  int64_t d = state.type.getSizes()[0], terms = state.pairs[pair].terms;
   Value k = state.pairs[pair].k;
+  auto stepI = [&](Value row) { return stepOf(row, read.terms); };
+  auto stepJ = [&](Value row) { return stepOf(row, terms); };
   auto blockOf = [&](Value i) { return arithmetic(i, '/', b); };
   auto same = [&](Value i, Value j) { return emitter.compare(BinaryKind::Eq, blockOf(i), blockOf(j)); };
   auto seen = [&](Value i, Value j) { return emitter.compare(read.inclusive ? BinaryKind::Le : BinaryKind::Lt, j, i); };
@@ -109,37 +111,40 @@ Value Tile::subBlockScores(const FactoredForm::Read &read, const FactoredForm::S
                                   emitter.index(0));
   };
   // An exclusive read sees the decays up to the step before: none where i is the first of its sub-block.
-  Value q = emitter.stage("q_within", {"i", "c"}, {rows, d}, [&](StageEmitter::Indices idx) {
-    Value x = element(read.q, idx[0], idx[1]);
-    if (read.inclusive) return weigh(x, emitter.at(s.within, idx), grows);
-    Value first = emitter.compare(BinaryKind::Eq, arithmetic(idx[0], '%', b), emitter.index(0));
-    return emitter.select(first, x, weigh(x, emitter.at(s.within, {before(idx[0]), idx[1]}), grows));
+  Value q = emitter.stage("q_within", {"i", "c"}, {rows * read.terms, d}, [&](StageEmitter::Indices idx) {
+    Value x = element(read.q, idx[0], idx[1]), i = stepI(idx[0]);
+    if (read.inclusive) return weigh(x, emitter.at(s.within, {i, idx[1]}), grows);
+    Value first = emitter.compare(BinaryKind::Eq, arithmetic(i, '%', b), emitter.index(0));
+    return emitter.select(first, x, weigh(x, emitter.at(s.within, {before(i), idx[1]}), grows));
   });
-  Value kr = emitter.stage("k_rest", {"j", "c"}, {rows, d}, [&](StageEmitter::Indices idx) {
-    return weigh(element(k, idx[0], idx[1]), emitter.at(s.rest, {arithmetic(idx[0], '~', rows - 1), idx[1]}), grows);
+  Value kr = emitter.stage("k_rest", {"j", "c"}, {rows * terms, d}, [&](StageEmitter::Indices idx) {
+    Value later = arithmetic(stepJ(idx[0]), '~', rows - 1);
+    return weigh(element(k, idx[0], idx[1]), emitter.at(s.rest, {later, idx[1]}), grows);
   });
-  Value near = emitter.stage("A_near", {"i", "j"}, {rows, b}, [&](StageEmitter::Indices idx) {
-    Value i = idx[0], start = arithmetic(blockOf(i), '*', b);
+  Value near = emitter.stage("A_near", {"i", "j"}, {rows * read.terms, b * terms}, [&](StageEmitter::Indices idx) {
+    Value i = stepI(idx[0]), start = arithmetic(blockOf(i), '*', b * terms);
     Value j = arith::MinSIOp::create(emitter.builder, emitter.loc,
                                      arith::AddIOp::create(emitter.builder, emitter.loc, start, idx[1]),
-                                     emitter.index(rows - 1));
-    Value row = read.inclusive ? i : before(i);
+                                     emitter.index(rows * terms - 1));
+    Value row = read.inclusive ? i : before(i), step = stepJ(idx[1]);
     Value sum = emitter.fold(ReduceKind::Sum, "c", d, [&](Value c) {
-      return emitter.mul(element(read.q, i, c), weigh(element(k, j, c), emitter.at(s.w, {row, idx[1], c}), grows));
+      return emitter.mul(element(read.q, idx[0], c), weigh(element(k, j, c), emitter.at(s.w, {row, step, c}), grows));
     });
-    return emitter.select(seen(i, j), sum, emitter.number(0));
+    return emitter.select(seen(i, stepJ(j)), sum, emitter.number(0));
   });
   // Where j's sub-block is not an earlier one nothing lies between, and the sum is not looked at.
-  Value far = emitter.stage("A_far", {"i", "j"}, {rows, rows}, [&](StageEmitter::Indices idx) {
+  SmallVector<int64_t> sizes{rows * read.terms, rows * terms};
+  Value far = emitter.stage("A_far", {"i", "j"}, sizes, [&](StageEmitter::Indices idx) {
+    Value i = blockOf(stepI(idx[0])), j = blockOf(stepJ(idx[1]));
     return emitter.fold(ReduceKind::Sum, "c", d, [&](Value c) {
-      Value x = weigh(emitter.at(kr, {idx[1], c}), emitter.at(s.between, {blockOf(idx[0]), blockOf(idx[1]), c}), grows);
+      Value x = weigh(emitter.at(kr, {idx[1], c}), emitter.at(s.between, {i, j, c}), grows);
       return emitter.mul(emitter.at(q, {idx[0], c}), x);
     });
   });
-  return emitter.stage("A", {"i", "j"}, {rows, rows}, [&](StageEmitter::Indices idx) {
-    Value earlier = emitter.compare(BinaryKind::Lt, blockOf(idx[1]), blockOf(idx[0]));
-    return emitter.select(earlier, emitter.at(far, idx),
-                          emitter.select(same(idx[0], idx[1]), emitter.at(near, {idx[0], arithmetic(idx[1], '%', b)}),
-                                         emitter.number(0)));
+  return emitter.stage("A", {"i", "j"}, sizes, [&](StageEmitter::Indices idx) {
+    Value i = stepI(idx[0]), j = stepJ(idx[1]);
+    Value earlier = emitter.compare(BinaryKind::Lt, blockOf(j), blockOf(i));
+    Value close = emitter.at(near, {idx[0], arithmetic(idx[1], '%', b * terms)});
+    return emitter.select(earlier, emitter.at(far, idx), emitter.select(same(i, j), close, emitter.number(0)));
   });
 }

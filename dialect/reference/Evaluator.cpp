@@ -213,7 +213,7 @@ void Evaluator::evaluateStage(StageOp op) {
       rest /= r.shape[d];
     }
     if (op.getStaggered()) {
-      int64_t step = i / first, column = i % first / (first / r.shape[1]);
+      int64_t step = i / first, column = i % first / (first / r.shape[0]);
       if (step <= column) {
         r.data[i] = step < column ? NAN : value(op.getInit()).data[i % first];
         continue;

@@ -646,7 +646,7 @@ attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out
 
 attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
 ^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
-  // expected-error @+1 {{expected `staggered` on a serial stage whose first two axes have one size, found '!attn.tensor<4, 2>'}}
+  // expected-error @+1 {{expected `staggered` on a serial stage whose first axis divides the second, found '!attn.tensor<4, 2>'}}
   %r = attn.stage "r" axes ["i", "j"] serial %s : !attn.tensor<2> staggered : <4, 2> {
   ^bb0(%i: index, %j: index, %b: !attn.tensor<>):
     attn.yield %b : !attn.tensor<>

@@ -62,6 +62,27 @@ attn.recurrent @delta_recurrent inputs [#attn.param<token "k">, #attn.param<toke
   attn.yield %o, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
 }
 
+// What an update reads through the one before it is a read with another vector: three updates are three terms, not seven.
+// CHECK-LABEL: attn.chunkwise @three_chunkwise
+// CHECK-SAME: pairs = 3, low_rank = 3>
+attn.recurrent @three_recurrent inputs [#attn.param<token "a">, #attn.param<token "b">, #attn.param<token "k">] states ["S"] {
+^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %k: !attn.tensor<3>, %S: !attn.tensor<3, 3>):
+  %r1 = attn.matmul %a, %S : <3>, <3, 3>
+  %d1 = attn.binary sub %a, %r1 : <3>, <3>
+  %u1 = attn.outer %a, %d1 : <3>, <3>
+  %S1 = attn.binary add %S, %u1 : <3, 3>, <3, 3>
+  %r2 = attn.matmul %b, %S1 : <3>, <3, 3>
+  %d2 = attn.binary sub %b, %r2 : <3>, <3>
+  %u2 = attn.outer %b, %d2 : <3>, <3>
+  %S2 = attn.binary add %S1, %u2 : <3, 3>, <3, 3>
+  %r3 = attn.matmul %k, %S2 : <3>, <3, 3>
+  %d3 = attn.binary sub %k, %r3 : <3>, <3>
+  %u3 = attn.outer %k, %d3 : <3>, <3>
+  %S3 = attn.binary add %S2, %u3 : <3, 3>, <3, 3>
+  %o = attn.matmul %k, %S3 : <3>, <3, 3>
+  attn.yield %o, %S3 : !attn.tensor<3>, !attn.tensor<3, 3>
+}
+
 // Each refusal says why.
 // CHECK: not_chunkwise = "state 'S' is never added to
 attn.recurrent @low_rank inputs [#attn.param<token "k">] states ["S"] {

@@ -115,6 +115,36 @@ attn.chunkwise @delta_chunkwise chunk 4 inputs [#attn.param<token "k">, #attn.pa
 
 // -----
 
+// Several terms a step are rows side by side: one product of their vectors, one right side, which has the values of the
+// pair whose key is a term's own (here of both terms), one solution, and one pair that is added to the state.
+// CHECK-LABEL: attn.kernel @twice_chunkwise form "chunkwise" chunk 4
+// CHECK: %[[U:.+]] = attn.stage "U" axes ["j", "c"] : <8, 3>
+// CHECK: %[[W:.+]] = attn.stage "W" axes ["j", "c"] : <8, 3>
+// CHECK: %[[V:.+]] = attn.stage "V" axes ["j", "e"] : <8, 5>
+// CHECK: %[[A:.+]] = attn.stage "A" axes ["i", "j"] : <8, 8>
+// CHECK: attn.at %[[U]]
+// CHECK: attn.at %[[W]]
+// CHECK: %[[R:.+]] = attn.stage "r" axes ["i", "e"] : <8, 5>
+// CHECK-NOT: attn.fold sum "j"
+// CHECK: attn.at %[[V]]
+// CHECK: %[[Y:.+]] = attn.stage "y" axes ["i", "e"] solve %[[A]] : !attn.tensor<8, 8> : <8, 5>
+// CHECK: attn.stage "A" axes ["i", "j"] : <4, 8>
+// CHECK-NOT: attn.stage "A"
+// CHECK: attn.stage "S" axes ["c", "e"]
+// CHECK: attn.fold sum "j" 8
+// CHECK-NOT: attn.fold sum "j"
+// CHECK: attn.scan rest
+attn.chunkwise @twice_chunkwise chunk 4 inputs [#attn.param<token "k">, #attn.param<token "p">, #attn.param<token "v">] states [#attn.state<"S", rank = 2, decay = -1, pairs = 2, low_rank = 2>] reads [#attn.read<0, inclusive = true>] prefix {
+} token {
+^bb0(%k: !attn.tensor<3>, %p: !attn.tensor<3>, %v: !attn.tensor<5>):
+  attn.yield %k, %v, %p, %v, %k, %k, %p, %p, %k : !attn.tensor<3>, !attn.tensor<5>, !attn.tensor<3>, !attn.tensor<5>, !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3>
+} combine {
+^bb0(%k: !attn.tensor<3>, %p: !attn.tensor<3>, %v: !attn.tensor<5>, %r: !attn.tensor<5>):
+  attn.yield %r : !attn.tensor<5>
+}
+
+// -----
+
 // Streamed: carried are the maximum, the sum and the weighted values; with a window, only the blocks in it. Blocks in
 // front are seen whole; on the diagonal sums end at the row.
 // CHECK-LABEL: attn.kernel @softmax form "parallel" chunk 4

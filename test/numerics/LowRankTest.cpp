@@ -1,0 +1,55 @@
+// Several low-rank updates in one step: they are solved together, as rows side by side.
+#include "test/numerics/Kernels.h"
+
+using namespace lintel;
+using namespace lintel::test;
+
+namespace {
+
+/// `count` updates by the delta rule, one behind the other, after `before`.
+std::string updates(int count, const std::string &before, const std::string &inputs) {
+  std::string tokens, steps;
+  for (int i = 1; i <= count; ++i) {
+    std::string n = std::to_string(i);
+    tokens += ", k" + n + "[dk], v" + n + "[dv], b" + n;
+    steps += " let u" + n + " = k" + n + " * rsqrt(dot(k" + n + ", k" + n + ") + 0.001)\n";
+    steps += " S = S + sigmoid(b" + n + ") * outer(u" + n + ", v" + n + " - u" + n + " @ S)\n";
+  }
+  return "attention updates {\n token q[dk]" + tokens + inputs + "\n state S[dk, dv]\n" + before + steps +
+         " out = q @ S\n}";
+}
+
+void expectAll(const std::string &text, Dimensions dimensions, std::vector<FormRequest> variants) {
+  const Kernel &kernel = compiledText("updates", text, std::move(dimensions), LINTEL_F32, std::move(variants));
+  for (int64_t steps : {1, 3, 4, 15, 37}) {
+    RandomRequest request;
+    request.steps = steps, request.heads = 2;
+    request.initial = steps > 3;
+    expectReference(kernel, kernel.random(request));
+  }
+}
+
+TEST(LowRank, ThreeUpdates) {
+  expectAll(updates(3, "", ""), {{"dk", 7}, {"dv", 5}}, {form("recurrent"), form("chunkwise"), form("parallel")});
+}
+
+TEST(LowRank, FourUpdatesOfADecayedState) {
+  expectAll(updates(4, " S = exp(-abs(g)) * S\n", ", g"), {{"dk", 33}, {"dv", 9}},
+            {form("recurrent"), form("chunkwise"), form("parallel", 4)});
+}
+
+TEST(LowRank, ThreeUpdatesWithAGateForEachChannel) {
+  // Within 8 steps by decayed keys, beyond by sub-blocks.
+  expectAll(updates(3, " S = exp(-abs(g)) * S\n", ", g[dk]"), {{"dk", 9}, {"dv", 3}},
+            {form("recurrent"), form("chunkwise", 4), form("chunkwise", 11)});
+}
+
+TEST(LowRank, LongSystemsAreSolvedInF64) {
+  // 2 x 32 rows. Reflections, which keep the state's size, so that roundings add up.
+  std::string text = "attention updates {\n token q[dk], k[dk], v[dv]\n state S[dk, dv]\n"
+                     " let a = k * rsqrt(dot(k, k) + 0.001)\n let b = q * rsqrt(dot(q, q) + 0.001)\n"
+                     " S = S + 2 * outer(a, v - a @ S)\n S = S + 1.9 * outer(b, v - b @ S)\n out = q @ S\n}";
+  expectAll(text, {{"dk", 6}, {"dv", 4}}, {form("chunkwise", 32)});
+}
+
+} // namespace
