@@ -39,6 +39,7 @@ Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builde
     emitter.bind(form.token->getArgument(form.inputs + s), exponentsAt[s], StageEmitter::I);
     emitter.bind(form.token->getArgument(form.inputs + form.internal + s), exponentsNext[s], StageEmitter::I);
   }
+  emitter.joinDots(*form.token, rows);
   for (auto [s, state] : llvm::enumerate(form.states)) {
     if (state.decay) emitter.materialize(state.decay, "a", rows);
     for (auto pair : state.pairs) {

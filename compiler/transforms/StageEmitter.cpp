@@ -78,6 +78,8 @@ Value StageEmitter::reduceScalar(Operation *op, RowIndices rows, Indices indices
 
 Value StageEmitter::scalar(Value v, RowIndices rows, Indices indices) {
   if (auto it = scalars.find(v); it != scalars.end()) return it->second;
+  if (auto it = elements.find(v); it != elements.end())
+    return at(it->second.tensor, {rows.i, index(it->second.a), index(it->second.b)});
   if (auto it = bound.find(v); it != bound.end()) {
     SmallVector<Value> all;
     if (it->second.row != None) all.push_back(it->second.row == I ? rows.i : rows.j);
@@ -137,7 +139,7 @@ Value StageEmitter::scalar(Value v, RowIndices rows, Indices indices) {
 }
 
 bool StageEmitter::variesWithStep(Value v) {
-  if (scalars.count(v)) return true;
+  if (scalars.count(v) || elements.count(v)) return true;
   if (auto it = bound.find(v); it != bound.end()) return it->second.row != None;
   Operation *op = v.getDefiningOp();
   if (!op || isa<PositionOp>(op)) return true;
@@ -148,7 +150,7 @@ bool StageEmitter::variesWithStep(Value v) {
 
 bool StageEmitter::dependsOnScalar(Value v) {
   if (scalars.count(v)) return true;
-  if (isBound(v) || !v.getDefiningOp()) return false;
+  if (isKnown(v) || !v.getDefiningOp()) return false;
   if (auto it = onScalar.find(v); it != onScalar.end()) return it->second;
   bool depends = llvm::any_of(v.getDefiningOp()->getOperands(), [&](Value x) { return dependsOnScalar(x); });
   return onScalar[v] = depends;
@@ -156,7 +158,7 @@ bool StageEmitter::dependsOnScalar(Value v) {
 
 /// How many ops `scalar` makes of `v`, about.
 int64_t StageEmitter::writtenSize(Value v) {
-  if (isBound(v) || scalars.count(v) || !v.getDefiningOp()) return 1;
+  if (isKnown(v) || !v.getDefiningOp()) return 1;
   if (auto it = sizes.find(v); it != sizes.end()) return it->second;
   int64_t size = 1;
   for (Value x : v.getDefiningOp()->getOperands()) size = std::min(size + writtenSize(x), 2 * largestExpression);
@@ -182,11 +184,11 @@ bool StageEmitter::deservesStage(Value v) {
 }
 
 void StageEmitter::prepare(Value v, int64_t rows) {
-  if (isBound(v) || scalars.count(v) || !v.getDefiningOp() || !prepared.insert(v).second) return;
+  if (isKnown(v) || !v.getDefiningOp() || !prepared.insert(v).second) return;
   for (Value operand : v.getDefiningOp()->getOperands()) {
     prepare(operand, rows);
     // What hangs on a scalar, which only the stage around it has, is written out there.
-    if (!isBound(operand) && !dependsOnScalar(operand) && deservesStage(operand))
+    if (!isBound(operand) && !elements.count(operand) && !dependsOnScalar(operand) && deservesStage(operand))
       materialize(operand, ("x" + Twine(unnamed++)).str(), rows);
   }
 }

@@ -47,6 +47,9 @@ public:
   /// The tensor of a bound value, and whether it has a position axis.
   mlir::Value tensorOf(mlir::Value v) const { return bound.lookup(v).tensor; }
   bool hasRows(mlir::Value v) const { return bound.lookup(v).row != None; }
+  /// Many products of few vectors of a step with few others (updates that read what those before them wrote) are one
+  /// stage, not one each: see JoinDots.cpp.
+  void joinDots(mlir::Block &step, int64_t rows);
   /// First step of the chunk (index) and what attn.position adds to it.
   void setPosition(mlir::Value first) { position = first; }
 
@@ -88,6 +91,8 @@ private:
     mlir::Value tensor;
     Row row;
   };
+  /// Whether something stands for `v`, so that what it is made of does not matter.
+  bool isKnown(mlir::Value v) const { return bound.count(v) || scalars.count(v) || elements.count(v); }
   mlir::Value reduceScalar(mlir::Operation *op, RowIndices rows, Indices indices);
   bool variesWithStep(mlir::Value v);
   bool dependsOnScalar(mlir::Value v);
@@ -96,6 +101,11 @@ private:
 
   llvm::DenseMap<mlir::Value, Binding> bound;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  struct Element {
+    mlir::Value tensor;
+    int64_t a, b;
+  };
+  llvm::DenseMap<mlir::Value, Element> elements; ///< [i, a, b] of a tensor
   // What has been found out. A step may use a value many times over; without these each use would be followed again.
   llvm::DenseMap<mlir::Value, bool> varying, onScalar;
   llvm::DenseMap<mlir::Value, int64_t> sizes;

@@ -93,6 +93,15 @@ attention three_terms {
   z = z + k - 0.1 * k * (k . z)
   out = before + (q @ S) * (q . z)
 }
+attention four_updates {
+  token q[dk], k[dk], u[dk], w[dk], v[dv], x[dv], g
+  state S[dk, dv]
+  S = sigmoid(g) * S + 0.3 * outer(k, v - k @ S)
+  S = S + 0.2 * outer(u, x - u @ S)
+  S = S + 0.4 * outer(w, v - w @ S)
+  S = S + 0.1 * outer(q, x - q @ S) + outer(w, x)
+  out = q @ S
+}
 attention no_state {
   token x[n], y
   out = cumsum(x) * y + position
