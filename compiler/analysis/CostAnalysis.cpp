@@ -38,6 +38,25 @@ double arrayBytes(Block &block, ArrayAttr inputs, TypeRange outputs) {
   return 4 * n;
 }
 
+/// Whether `v` is a sum that holds a state and outer products, as one update among several leaves it.
+bool isUpdate(Value v, Block &block, size_t inputs) {
+  auto sum = dyn_cast_if_present<BinaryOp>(v.getDefiningOp());
+  if (!sum || !llvm::is_contained({BinaryKind::Add, BinaryKind::Sub}, sum.getKind()) || sum.getType().getRank() != 2)
+    return false;
+  SmallVector<Value> work{v};
+  DenseSet<Value> seen;
+  bool state = false, outer = false;
+  while (!work.empty()) {
+    Value x = work.pop_back_val();
+    if (cast<RealType>(x.getType()).getRank() != 2 || !seen.insert(x).second) continue;
+    Operation *op = x.getDefiningOp();
+    state |= !op && cast<BlockArgument>(x).getOwner() == &block && cast<BlockArgument>(x).getArgNumber() >= inputs;
+    outer |= isa_and_present<OuterOp>(op);
+    if (op && !isa<OuterOp>(op)) work.append(op->operand_begin(), op->operand_end());
+  }
+  return state && outer;
+}
+
 template <class OpT> Cost factored(OpT op, int64_t steps) {
   Cost cost;
   cost.flops =
@@ -53,10 +72,22 @@ template <class OpT> Cost factored(OpT op, int64_t steps) {
     if (!parallel) cost.flops += 2.0 * d * e, cost.traffic += double(d) * e / chunk;
     cost.flops += seen * (d + e);
   }
+  auto values = op.getToken().front().getTerminator()->getOperands();
   for (unsigned s = 0; s < op.getStates().size(); ++s) {
     auto info = cast<StateInfoAttr>(op.getStates()[s]);
     auto [d, e] = sizes(s);
-    cost.flops += 2.0 * d * e * info.getPairs();
+    values = values.drop_front(info.getDecay() >= 0 ? 1 : 0);
+    int64_t width = info.getRank() == 2 ? 2 : 1, pairs = info.getPairs();
+    auto keys = values.take_front(pairs * width), terms = values.drop_front(pairs * width);
+    values = terms.drop_front(2 * info.getLowRank());
+    // A pair whose key is a term's own vector is part of what is solved.
+    for (int64_t p = 0; width == 2 && p < info.getPairs(); ++p)
+      for (int64_t r = 0; r < info.getLowRank(); ++r)
+        if (keys[p * width] == terms[2 * r]) {
+          --pairs;
+          break;
+        }
+    cost.flops += 2.0 * d * e * pairs;
     // A low-rank term is a read and a pair; its products among themselves and the solution of the system.
     // In pairs of blocks every block solves its system anew for each block of queries.
     double solved = parallel ? seen / chunk : 1;
@@ -94,6 +125,15 @@ Cost lintel::costOf(Operation *form, int64_t steps) {
         cost.traffic += elements(v.getType());
   });
   for (BlockArgument arg : block.getArguments().drop_front(inputs.size())) cost.traffic += elements(arg.getType());
+  // A state that is read between two of its updates is stored and read again.
+  auto finals = block.getTerminator()->getOperands().take_back(block.getNumArguments() - inputs.size());
+  llvm::SmallPtrSet<Operation *, 8> between;
+  form->walk([&](MatmulOp read) {
+    for (Value v : read->getOperands())
+      if (isUpdate(v, block, inputs.size()) && !llvm::is_contained(finals, v) &&
+          between.insert(v.getDefiningOp()).second)
+        cost.traffic += 2.0 * elements(v.getType());
+  });
   cost.bytes = arrayBytes(block, inputs, block.getTerminator()->getOperands().take_front(numOutputs(form)).getTypes());
   return cost;
 }

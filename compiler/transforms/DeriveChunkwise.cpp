@@ -219,13 +219,15 @@ struct Pass : lintel::impl::DeriveChunkwiseBase<Pass> {
   }
 
   /// Small chunks win on CPUs, whose L1 holds the state; a decay for each channel costs its running products for each
-  /// pair of steps, a low-rank transition a system of as many rows as it has terms in the chunk.
+  /// pair of steps, a low-rank transition a system of as many rows as it has terms in the chunk. (Measured in
+  /// docs/rationale/low-rank.md.)
   static int64_t defaultChunk(TransitionAnalysis &analysis) {
     int64_t chunk = 16;
     for (unsigned s = 0; s < analysis.numStates(); ++s) {
       const StateTransition &t = analysis.transition(s);
       if (analysis.isPrefix(s) || t.kind == TransitionClass::Identity || t.kind == TransitionClass::Scalar) continue;
-      chunk = std::min<int64_t>(chunk, t.lowRank.size() > 1 ? 4 : 8);
+      bool channels = t.decay && cast<RealType>(t.decay.getType()).getRank() > 0;
+      chunk = std::min<int64_t>(chunk, channels || t.lowRank.size() > 1 ? 4 : 8);
     }
     return chunk;
   }
