@@ -1,7 +1,9 @@
 #include "compiler/frontend/Diagnostics.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Unicode.h"
 #include <algorithm>
 #include <numeric>
 
@@ -57,6 +59,22 @@ std::string Diagnostics::str() const {
   return text;
 }
 
+/// UTF-8 sequences; a byte that belongs to none counts as one.
+static void forCharacters(llvm::StringRef text, llvm::function_ref<void(llvm::StringRef)> visit) {
+  while (!text.empty()) {
+    size_t length = 1;
+    while (length < text.size() && Source::isContinuation(text[length])) ++length;
+    visit(text.take_front(length));
+    text = text.drop_front(length);
+  }
+}
+
+/// Of a terminal: two for a wide character, none for an accent that combines.
+static unsigned columns(llvm::StringRef character) {
+  int width = llvm::sys::unicode::columnWidthUTF8(character);
+  return width < 0 ? 1 : static_cast<unsigned>(width);
+}
+
 void Diagnostics::print(llvm::raw_ostream &os, const Diagnostic &diagnostic) const {
   Place place = source.place(diagnostic.span.begin);
   os << source.name() << ':' << place.line << ':' << place.column << ": "
@@ -79,12 +97,12 @@ void Diagnostics::print(llvm::raw_ostream &os, const Diagnostic &diagnostic) con
   printBytes(left);
   printBytes(right);
   os << (to < line.size() ? "..." : "") << "\n  " << (from ? "   " : "");
-  for (char c : left)
-    if (c == '\t' || !Source::isContinuation(c)) os << (c == '\t' ? '\t' : ' ');
+  forCharacters(left, [&](llvm::StringRef c) { c == "\t" ? os << c : os.indent(columns(c)); });
   os << '^';
-  size_t length = std::min<size_t>(diagnostic.span.end - diagnostic.span.begin, right.size());
-  for (size_t i = 1; i < length; ++i)
-    if (!Source::isContinuation(right[i])) os << '~';
+  unsigned under = 0;
+  forCharacters(right.take_front(diagnostic.span.end - diagnostic.span.begin),
+                [&](llvm::StringRef c) { under += columns(c); });
+  for (unsigned i = 1; i < under; ++i) os << '~';
   os << '\n';
   if (!diagnostic.hintText.empty()) os << "hint: " << diagnostic.hintText << '\n';
 }

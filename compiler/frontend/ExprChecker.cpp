@@ -1,6 +1,7 @@
 #include "compiler/frontend/ExprChecker.h"
 #include "compiler/frontend/Sema.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace lintel;
@@ -412,6 +413,7 @@ void ExprChecker::unknownFunction(Expr &expr) {
   llvm::SmallVector<llvm::StringRef> known;
   for (const Builtin &builtin : builtins()) known.push_back(builtin.name);
   if (llvm::StringRef near = nearest(expr.name, known); !near.empty()) diagnostic.hint("did you mean '" + near + "'?");
+  else diagnostic.hint("the functions are " + llvm::join(known, ", "));
 }
 
 void ExprChecker::checkCall(Expr &expr) {

@@ -147,7 +147,7 @@ private:
         {"\u2299", "write '*'"},
         {"\u221A", "write 'sqrt(x)'"}};
     llvm::StringRef rest = text.slice(first, at);
-    const char *hint = "names are ASCII letters, digits and '_'";
+    const char *hint = "names are made of the letters a to z and A to Z, digits and '_', and do not start with a digit";
     for (auto [spelling, advice] : known)
       if (rest.starts_with(spelling)) {
         if (begin == first) at = first + llvm::StringRef(spelling).size();
@@ -168,10 +168,25 @@ private:
     error(begin);
   }
 
+  /// `S'`, a state's next value on paper. What goes on is the name alone, which is what it should be.
+  bool prime() {
+    if (peek() != '\'' || !afterOperand()) return false;
+    uint32_t begin = at;
+    while (peek() == '\'') ++at;
+    Diagnostic &diagnostic = diagnostics.report(diag::StrayCharacter, {begin, at}, "'''");
+    if (tokens.back().kind == TokenKind::Name) {
+      std::string name = source.text(tokens.back().span).str();
+      diagnostic.hint("a state's next value goes by the state's own name: assign it by '" + name + " = ...', and '" +
+                      name + "' reads it from there on");
+    } else diagnostic.hint("there is no transposition: 'x @ M' sums over the rows of M, 'M @ x' over its columns");
+    return true;
+  }
+
   void punctuation() {
     uint32_t begin = at;
     char c = peek(), after = peek(1);
     if (static_cast<unsigned char>(c) >= 0x80) return nonAscii(begin);
+    if (prime()) return;
     auto two = [&](char second, TokenKind both, TokenKind single) {
       at += after == second ? 2 : 1;
       push(after == second ? both : single, begin);

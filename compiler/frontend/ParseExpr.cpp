@@ -171,7 +171,8 @@ Expr *Parser::parsePrimary() {
     if (!panic) expr->span = join(token.span, end);
     return expr;
   }
-  if (at(TokenKind::Name) && !atWord("and") && !atWord("or") && !atWord("not")) {
+  bool isChoice = atWord("if") && (ahead(1).kind == TokenKind::Name || ahead(1).kind == TokenKind::Number);
+  if (at(TokenKind::Name) && !atWord("and") && !atWord("or") && !atWord("not") && !isChoice) {
     if (ahead(1).kind == TokenKind::LParen) return parseCall();
     advance();
     Expr *expr = file.newExpr(ExprKind::Name, token.span);
@@ -181,6 +182,7 @@ Expr *Parser::parsePrimary() {
   Diagnostic &diagnostic = error(diag::ExpectedExpression, token.span, found());
   if (at(TokenKind::Star) && index && tokens[index - 1].kind == TokenKind::Star)
     diagnostic.hint("a power is written '^'");
+  else if (isChoice) diagnostic.hint(choiceHint);
   else if (atWord("not")) diagnostic.hint("put the negation in parentheses");
   else if (at(TokenKind::Assign)) diagnostic.hint("an assignment is 'name = expression'; equality is '=='");
   return errorExpr();
@@ -206,7 +208,9 @@ Expr *Parser::parseCall() {
 void Parser::parseCloseParen(const Token &open) {
   if (panic) return;
   if (!at(TokenKind::RParen)) {
-    error(diag::ExpectedCloseParen, current().span, source.place(open.span.begin).line, found());
+    Diagnostic &diagnostic =
+        error(diag::ExpectedCloseParen, current().span, source.place(open.span.begin).line, found());
+    if (atChoice()) diagnostic.hint(choiceHint);
     return;
   }
   --parens;

@@ -108,7 +108,9 @@ void Parser::parseOperator() {
     if (!ended && !panic) {
       Diagnostic &diagnostic = error(diag::ExpectedStatementEnd, current().span, found());
       if (at(TokenKind::Assign)) diagnostic.hint("equality is written '=='");
-      if (at(TokenKind::Name)) diagnostic.hint("statements are separated by line ends or ';', and a product needs '*'");
+      if (atChoice()) diagnostic.hint(choiceHint);
+      else if (at(TokenKind::Name))
+        diagnostic.hint("statements are separated by line ends or ';', and a product needs '*'");
       if (at(TokenKind::LBrace)) diagnostic.hint("braces enclose the statements of an operator alone");
     }
     if (panic) {
@@ -146,6 +148,7 @@ void Parser::parseStatement(Operator &op) {
     llvm::StringRef near = nearest(word, words);
     TokenKind after = ahead(1).kind, second = ahead(2).kind;
     if (!near.empty()) diagnostic.hint("did you mean '" + near + "'?");
+    else if (atChoice()) diagnostic.hint("a choice is a value, as in 'S = where(condition, a, b)'");
     else if (after == TokenKind::Plus || after == TokenKind::Minus || after == TokenKind::Star ||
              after == TokenKind::Slash)
       diagnostic.hint(second == TokenKind::Assign

@@ -21,6 +21,9 @@ private:
   const Token &ahead(unsigned n) const { return tokens[std::min<size_t>(index + n, tokens.size() - 1)]; }
   bool at(TokenKind kind) const { return current().kind == kind; }
   bool atWord(llvm::StringRef word) const { return at(TokenKind::Name) && text(current()) == word; }
+  /// A word of other languages' choices, behind an operand.
+  bool atChoice() const { return atWord("if") || atWord("then") || atWord("else"); }
+  static constexpr const char *choiceHint = "a choice is written 'where(condition, a, b)'";
   llvm::StringRef text(const Token &token) const { return source.text(token.span); }
   std::string found() const { return describe(source, current()); }
   void advance();

@@ -61,7 +61,12 @@ private:
     std::vector<std::string> texts(spec.dims.begin(), spec.dims.end());
     SmallVector<StringRef> parts;
     StringRef(shape).split(parts, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef part : parts) texts.push_back(part.trim().str());
+    for (StringRef part : parts) {
+      auto [name, value] = part.split('=');
+      int64_t size;
+      if (name.trim().empty() || value.trim().getAsInteger(10, size) || size < 1) return badShape(op, part.trim());
+      texts.push_back((name.trim() + "=" + value.trim()).str());
+    }
     auto sizes = parseDimensions(texts);
     if (!sizes) return sizes.takeError();
     Dimensions dims;
@@ -72,7 +77,9 @@ private:
                           .Case("H", &request.heads)
                           .Case("G", &request.groups)
                           .Default(nullptr);
-      if (axis && !is_contained(op.dimensions, name)) *axis = value;
+      bool known = is_contained(op.dimensions, name);
+      if (!axis && !known) return badShape(op, name);
+      if (axis && !known) *axis = value;
       else dims.emplace_back(name, value);
     }
     if (request.groups && request.heads % request.groups)
@@ -84,6 +91,17 @@ private:
     if (!bound) return bound.takeError();
     request.compile.dimensions = std::move(*bound);
     return Error::success();
+  }
+
+  static Error badShape(const OperatorInfo &op, StringRef found) {
+    std::string text = "expected sizes as NAME=N,... for --shape: B (sequences), T (steps), H (heads), G (heads of all "
+                       "token inputs but the first)";
+    for (const std::string &name : op.dimensions) text += ", " + name;
+    text += "; such as B=1,T=1024,H=8";
+    if (!op.dimensions.empty()) text += "," + op.dimensions.front() + "=64";
+    text += ("; found '" + found + "'").str();
+    if (found.find_first_of(" \t;") != StringRef::npos) text += "; separate sizes by commas";
+    return createStringError(text);
   }
 
   SpecOptions spec;

@@ -417,13 +417,14 @@ int lintel_internal_plan(const lintel_call *call, lintel_plan *plan, lintel_erro
   if ((status = lintel_internal_check_overlap(&c))) return status;
 
   uint64_t scratch = lintel_internal_scratch_bytes(kernel, plan->variant, plan->threads);
+  const char *plural = plan->threads == 1 ? "" : "s";
   if (!scratch)
-    return lintel_internal_fail(error, LINTEL_ERROR_MEMORY, "scratch for %d threads is too large to address",
-                                plan->threads);
+    return lintel_internal_fail(error, LINTEL_ERROR_MEMORY, "scratch for %d thread%s is too large to address",
+                                plan->threads, plural);
   if (call->scratch && call->scratch_bytes < scratch)
-    return lintel_internal_fail(error, LINTEL_ERROR_SCRATCH,
-                                "scratch: expected %llu bytes (lintel_scratch_bytes) for %d threads, found %llu",
-                                (unsigned long long)scratch, plan->threads, (unsigned long long)call->scratch_bytes);
+    return lintel_internal_fail(
+        error, LINTEL_ERROR_SCRATCH, "scratch: expected %llu bytes (lintel_scratch_bytes) for %d thread%s, found %llu",
+        (unsigned long long)scratch, plan->threads, plural, (unsigned long long)call->scratch_bytes);
   return lintel_internal_ok(error);
 }
 

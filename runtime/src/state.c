@@ -93,10 +93,11 @@ static lintel_state *create(const lintel_kernel *kernel, int64_t batch, int64_t 
   uint64_t forStep = threads < 1 ? 0 : lintel_internal_scratch_bytes(kernel, stepVariant(kernel), threads);
   if (forStep > scratch) scratch = forStep;
   if (threads < 1 || bytes == UINT64_MAX) {
-    lintel_internal_fail(error, LINTEL_ERROR_ARGUMENT,
-                         "state of %lld sequences of %lld heads on %d threads: expected numbers from 0 whose product "
-                         "can be addressed, and 1 or more threads",
-                         (long long)batch, (long long)heads, threads);
+    lintel_internal_fail(
+        error, LINTEL_ERROR_ARGUMENT,
+        "state of B = %lld sequences with H = %lld heads on %d thread%s: expected numbers from 0 whose "
+        "product can be addressed, and 1 or more threads",
+        (long long)batch, (long long)heads, threads, threads == 1 ? "" : "s");
     return NULL;
   }
   lintel_state *state = calloc(1, sizeof *state);
@@ -198,11 +199,21 @@ int lintel_advance(lintel_state *state, const lintel_array *inputs, const lintel
   return advance(state, lintel_select(state->kernel, NULL, 0, NULL), inputs, out, error);
 }
 
+static int failStep(const char *what, const char *name, const lintel_array *array, lintel_error *error) {
+  return lintel_internal_fail(error, LINTEL_ERROR_SHAPE,
+                              "%s '%s': lintel_step takes exactly one step: expected T = 1, found %lld; lintel_advance "
+                              "takes any number",
+                              what, name, (long long)array->shape[1]);
+}
+
 int lintel_step(lintel_state *state, const lintel_array *inputs, const lintel_array *out, lintel_error *error) {
   int status = checkAdvance(state, out, error);
   if (status) return status;
-  if (out->shape[1] != 1)
-    return lintel_internal_fail(error, LINTEL_ERROR_SHAPE, "output 'out': time axis T: expected 1 step, found %lld",
-                                (long long)out->shape[1]);
+  if (out->shape[1] != 1) return failStep("output", "out", out, error);
+  for (uint32_t i = 0; inputs && i < state->kernel->num_inputs; ++i) {
+    const lintel_parameter *input = &state->kernel->inputs[i];
+    if (input->kind == LINTEL_TOKEN && inputs[i].rank > 1 && inputs[i].shape[1] != 1)
+      return failStep("input", input->name, &inputs[i], error);
+  }
   return advance(state, stepVariant(state->kernel), inputs, out, error);
 }

@@ -112,7 +112,8 @@ lintel_pool *lintel_pool_create(int threads, lintel_error *error) {
   if (!pool || !workers) {
     free(pool);
     free(workers);
-    lintel_internal_fail(error, LINTEL_ERROR_MEMORY, "no memory for a pool of %d threads", threads);
+    lintel_internal_fail(error, LINTEL_ERROR_MEMORY, "no memory for a pool of %d thread%s", threads,
+                         threads == 1 ? "" : "s");
     return NULL;
   }
   pool->executor.context = pool;

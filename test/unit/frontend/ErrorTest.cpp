@@ -99,11 +99,21 @@ TEST(ErrorText, ColumnsCountCharacters) {
   std::unique_ptr<File> file =
       parse("attention a {\n  token q[dk], k[dk], v[dv]\n  decay \xC3\xA9 + \xC3\xA9\n}\r\n", "t.attn");
   check(*file);
-  EXPECT_EQ(file->diagnostics.str(),
-            "t.attn:3:9: error: expected ASCII text outside of comments, found '\xC3\xA9'\n"
-            "    decay \xC3\xA9 + \xC3\xA9\n          ^\nhint: names are ASCII letters, digits and '_'\n"
-            "t.attn:3:13: error: expected ASCII text outside of comments, found '\xC3\xA9'\n"
-            "    decay \xC3\xA9 + \xC3\xA9\n              ^\nhint: names are ASCII letters, digits and '_'\n");
+  EXPECT_EQ(file->diagnostics.str(), "t.attn:3:9: error: expected ASCII text outside of comments, found '\xC3\xA9'\n"
+                                     "    decay \xC3\xA9 + \xC3\xA9\n          ^\nhint: names are made of the letters "
+                                     "a to z and A to Z, digits and '_', and do not start with a digit\n"
+                                     "t.attn:3:13: error: expected ASCII text outside of comments, found '\xC3\xA9'\n"
+                                     "    decay \xC3\xA9 + \xC3\xA9\n              ^\nhint: names are made of the "
+                                     "letters a to z and A to Z, digits and '_', and do not start with a digit\n");
+}
+
+// A wide character takes two columns of a terminal, an accent that combines none.
+TEST(ErrorText, TheCaretStandsBelowItsCharacter) {
+  std::unique_ptr<File> file = parse("attention \u6CE8\u610F { token e\u0301x; state \u6CE8 $ }\n", "t.attn");
+  std::string text = file->diagnostics.str();
+  EXPECT_NE(text.find("\n            ^~~~\n"), std::string::npos) << text; // the first, two wide characters
+  EXPECT_NE(text.find("\n" + std::string(2 + 10 + 4 + 3 + 6, ' ') + "^~\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n" + std::string(2 + 10 + 4 + 3 + 6 + 4 + 6 + 3, ' ') + "^\n"), std::string::npos) << text;
 }
 
 TEST(ErrorText, LongLinesAreCut) {

@@ -111,7 +111,15 @@ TEST(State, Refusals) {
   ASSERT_NE(state, nullptr);
   Problem two(2, 2, 4), other(1, 1, 4);
   EXPECT_EQ(lintel_step(state, two.in, &two.out, &error), LINTEL_ERROR_SHAPE);
-  EXPECT_NE(std::string(error.message).find("expected 1 step, found 2"), std::string::npos) << error.message;
+  EXPECT_STREQ(error.message,
+               "output 'out': lintel_step takes exactly one step: expected T = 1, found 2; lintel_advance "
+               "takes any number");
+  Problem one(2, 1, 4);
+  EXPECT_EQ(lintel_step(state, two.in, &one.out, &error), LINTEL_ERROR_SHAPE);
+  EXPECT_NE(std::string(error.message).find(": lintel_step takes exactly one step: expected T = 1, found 2"),
+            std::string::npos)
+      << error.message;
+  EXPECT_EQ(std::string(error.message).find("input '"), 0u) << error.message;
   EXPECT_EQ(lintel_step(state, other.in, &other.out, &error), LINTEL_ERROR_SHAPE);
   EXPECT_EQ(lintel_step(nullptr, other.in, &other.out, &error), LINTEL_ERROR_ARGUMENT);
   EXPECT_EQ(lintel_advance(state, two.in, nullptr, &error), LINTEL_ERROR_ARGUMENT);
