@@ -60,10 +60,15 @@ public:
     auto arrays = bindArrays(**op, std::move(request));
     if (!arrays) return arrays.takeError();
     Outputs outputs;
-    auto outs = planOutputs(outputs, **op);
+    Files toOut{"out", "an output", out, {"out"}, "out"}, toFinal{"final", "a state", final, {}, ""};
+    for (const ArrayInfo &output : (*op)->others) toOut.known.push_back(output.name);
+    for (const ArrayInfo &state : (*op)->states) toFinal.known.push_back(state.name);
+    auto outs = plan(outputs, **op, toOut);
     if (!outs) return outs.takeError();
-    auto finals = plan(outputs, **op);
+    auto finals = plan(outputs, **op, toFinal);
     if (!finals) return finals.takeError();
+    if (out.empty() && final.empty())
+      return createStringError("expected --out FILE or --final NAME=FILE, found neither");
     auto result = compute(**file, **op, *arrays);
     if (!result) return result.takeError();
     if (Error e = write(outputs, **op, *outs, *finals, *arrays, *result)) return std::move(e);
@@ -90,51 +95,39 @@ private:
     return Error::success();
   }
 
-  /// Where each output goes, `out` first; an empty path: nowhere.
-  Expected<std::vector<std::string>> planOutputs(Outputs &outputs, const OperatorInfo &op) {
-    std::vector<std::string> paths(1 + op.others.size());
-    SmallVector<StringRef> known{"out"};
-    for (const ArrayInfo &output : op.others) known.push_back(output.name);
-    for (const std::string &text : out) {
+  /// What an option of "NAME=FILE" texts names.
+  struct Files {
+    StringRef option, what; // "final", "a state"
+    ArrayRef<std::string> texts;
+    SmallVector<StringRef> known;
+    StringRef nameless; // the name that a text without one stands for; empty: there is none such
+  };
+
+  /// Where each of the known names goes; an empty path: nowhere.
+  static Expected<std::vector<std::string>> plan(Outputs &outputs, const OperatorInfo &op, const Files &files) {
+    std::vector<std::string> paths(files.known.size());
+    std::string option = files.option.str();
+    for (const std::string &text : files.texts) {
       auto [name, path] = StringRef(text).split('=');
       // The file of an operator with one output may be called as it likes.
-      bool isNamed = text.find('=') != std::string::npos && (name == "out" || !op.others.empty());
-      if (!isNamed) name = "out", path = text;
-      auto it = llvm::find(known, name);
-      if (it == known.end())
-        return createStringError(unknownName(
-            "an output of operator '" + op.name + "' (" + llvm::join(known, ", ") + ") for --out", name, known));
-      if (path.empty())
-        return createStringError("expected --out %sFILE, found '%s'", isNamed ? "NAME=" : "", text.c_str());
-      std::string &place = paths[it - known.begin()];
-      if (!place.empty()) return createStringError("expected --out once for '%s', found it twice", name.str().c_str());
+      bool isNamed = files.nameless.empty() ||
+                     (StringRef(text).contains('=') && (name == files.nameless || files.known.size() > 1));
+      if (!isNamed) name = files.nameless, path = text;
+      if (name.empty() || path.empty())
+        return createStringError("expected --%s %sFILE, found '%s'", option.c_str(), isNamed ? "NAME=" : "",
+                                 text.c_str());
+      auto it = llvm::find(files.known, name);
+      if (it == files.known.end())
+        return createStringError(unknownName(files.what + " of operator '" + op.name + "' (" +
+                                                 (files.known.empty() ? "it has none" : llvm::join(files.known, ", ")) +
+                                                 ") for --" + option,
+                                             name, files.known));
+      std::string &place = paths[it - files.known.begin()];
+      if (!place.empty())
+        return createStringError("expected --%s once for '%s', found it twice", option.c_str(), name.str().c_str());
       place = path.str();
       if (Error e = outputs.plan(place)) return std::move(e);
     }
-    return std::move(paths);
-  }
-
-  /// Where each state goes; an empty path: nowhere.
-  Expected<std::vector<std::string>> plan(Outputs &outputs, const OperatorInfo &op) {
-    std::vector<std::string> paths(op.states.size());
-    SmallVector<StringRef> known;
-    for (const ArrayInfo &state : op.states) known.push_back(state.name);
-    for (const std::string &text : final) {
-      auto assignment = parseAssignment("final", text);
-      if (!assignment) return assignment.takeError();
-      auto it = llvm::find(known, assignment->first);
-      if (it == known.end())
-        return createStringError(unknownName("a state of operator '" + op.name + "' (" +
-                                                 (known.empty() ? "it has none" : llvm::join(known, ", ")) +
-                                                 ") for --final",
-                                             assignment->first, known));
-      std::string &path = paths[it - known.begin()];
-      if (!path.empty()) return createStringError("expected a state once, found '%s' twice", assignment->first.c_str());
-      path = assignment->second;
-      if (Error e = outputs.plan(path)) return std::move(e);
-    }
-    if (out.empty() && final.empty())
-      return createStringError("expected --out FILE or --final NAME=FILE, found neither");
     return std::move(paths);
   }
 
