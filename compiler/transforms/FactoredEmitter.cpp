@@ -258,8 +258,11 @@ Value Tile::addWithin(Value sum, const FactoredForm::Read &read, const FactoredF
 Value Tile::update(const FactoredForm::State &state, Value before) {
   auto p = products(state);
   unsigned rank = state.type.getRank();
+  // The last row of decayed keys is what is added; it need not be copied.
+  bool fromDecayed = p && p->rank && rows > 1 && !isLong(state);
   SmallVector<Value> keys;
-  for (unsigned pair = 0; pair < state.pairs.size(); ++pair) keys.push_back(scaledKey(state, pair));
+  for (unsigned pair = 0; pair < state.pairs.size(); ++pair)
+    keys.push_back(fromDecayed ? decayedKeys(state, pair) : scaledKey(state, pair));
   SmallVector<StringRef> axes{"c", "e"};
   axes.truncate(rank);
   return emitter.stage(state.name, axes, state.type.getSizes(), [&](StageEmitter::Indices idx) {
@@ -271,7 +274,9 @@ Value Tile::update(const FactoredForm::State &state, Value before) {
     }
     for (auto [pair, k] : llvm::zip(state.pairs, keys)) {
       Value added = emitter.fold(ReduceKind::Sum, "j", rows * pair.terms, [&](Value j) {
-        SmallVector<Value> at{j};
+        SmallVector<Value> at;
+        if (fromDecayed) at.push_back(emitter.index(rows - 1));
+        at.push_back(j);
         if (rank) at.push_back(idx[0]);
         Value x = emitter.at(k, at);
         return pair.v ? emitter.mul(x, element(pair.v, j, idx[1])) : x;
