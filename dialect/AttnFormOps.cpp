@@ -202,6 +202,7 @@ LogicalResult StreamedOp::verifyRegions() {
   if (failed(verifyChunk(*this, getChunk()))) return failure();
   if (static_cast<int64_t>(getWindow()) < 0)
     return emitOpError("expected a window of 0 or more, found ") << static_cast<int64_t>(getWindow());
+  if (failed(verifySeen(*this, getWindow(), getAhead(), getFirst()))) return failure();
   unsigned attends = 0;
   getBody().walk([&](AttendOp) { ++attends; });
   if (attends != 1) return emitOpError("expected one attn.attend, found ") << attends;

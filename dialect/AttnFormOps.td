@@ -82,11 +82,13 @@ def Attn_StreamedOp : Attn_OperatorOp<"streamed", [SingleBlock]> {
   let summary = "weights that do not factor, streamed with a running maximum";
   let description = [{
     The body of an operator without states whose output goes through `attn.attend`, with bound dimensions; blocks of `chunk` queries
-    against blocks of `chunk` keys. `window` > 0: weights at a distance of `window` or more are zero, and such blocks cost nothing.
+    against blocks of `chunk` keys. `window` > 0: weights at a distance of `window` or more are zero, but for keys among the sequence's first `first` steps; `ahead` >= 0:
+    weights of keys more than `ahead` steps after the query are zero. Blocks of such weights cost nothing.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, I64Attr:$chunk, DefaultValuedAttr<I64Attr, "0">:$window);
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, I64Attr:$chunk, DefaultValuedAttr<I64Attr, "0">:$window,
+                       DefaultValuedAttr<I64Attr, "-1">:$ahead, DefaultValuedAttr<I64Attr, "0">:$first);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `chunk` $chunk (`window` $window^)? `inputs` $inputs $body attr-dict";
+  let assemblyFormat = "$sym_name `chunk` $chunk (`window` $window^)? (`ahead` $ahead^)? (`first` $first^)? `inputs` $inputs $body attr-dict";
   let hasRegionVerifier = 1;
 }
 

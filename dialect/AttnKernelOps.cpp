@@ -127,6 +127,9 @@ LogicalResult ScanOp::verify() {
 LogicalResult PairsOp::verify() {
   if (static_cast<int64_t>(getQueries()) < 0 || static_cast<int64_t>(getWindow()) < 0)
     return emitOpError("expected a number of queries and a window of 0 or more");
+  if (failed(verifySeen(*this, getWindow(), getAhead(), getFirst()))) return failure();
+  if (getCausal() && static_cast<int64_t>(getAhead()) >= 0)
+    return emitOpError("expected keys ahead only where it is not causal");
   if (getResults().size() != getInit().size()) return emitOpError("expected a result for each carried value");
   return verifyLoop(*this);
 }

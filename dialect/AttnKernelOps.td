@@ -46,16 +46,18 @@ def Attn_PairsOp : Attn_InnerOp<"pairs", [SingleBlock, DeclareOpInterfaceMethods
   let summary = "a loop over the blocks of keys that a block of queries sees";
   let description = [{
     For queries from step `t`: key blocks of `chunk` steps from 0 (or, with `window`, from the block that holds t - window + 1) up to the query block's end
-    (`causal`; with `queries 0` strictly before t) or the sequence's. `descending` visits them from the last to the first. Blocks start at multiples of `chunk`.
+    (`causal`; with `queries 0` strictly before t) or the sequence's; with `ahead`, not `causal`, not beyond the block that holds t + queries - 1 + ahead. With `first`, the
+    blocks in front of the window's that hold one of the sequence's first `first` steps. `descending` visits them from the last to the first. Blocks start at multiples of
+    `chunk`.
     Block arguments: the key block's first step (index), then the carried values.
   }];
   let arguments = (ins Index:$t, I64Attr:$chunk, I64Attr:$queries, UnitAttr:$causal, UnitAttr:$descending, DefaultValuedAttr<I64Attr, "0">:$window,
-                       Variadic<Attn_Tensor>:$init);
+                       DefaultValuedAttr<I64Attr, "-1">:$ahead, DefaultValuedAttr<I64Attr, "0">:$first, Variadic<Attn_Tensor>:$init);
   let results = (outs Variadic<Attn_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $t `chunk` $chunk `queries` $queries (`causal` $causal^)? (`descending` $descending^)? (`window` $window^)?
-    (`carry` $init^ `:` type($init))? (`->` type($results)^)? $body attr-dict
+    (`ahead` $ahead^)? (`first` $first^)? (`carry` $init^ `:` type($init))? (`->` type($results)^)? $body attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -18,6 +18,8 @@ constexpr int64_t maxStepElements = int64_t(1) << 31;
 /// Elements of a kernel's stage, which has up to two axes of steps more.
 constexpr int64_t maxStageElements = int64_t(1) << 56;
 
+/// What of the keys a query sees, as attn.streamed and attn.pairs say it.
+mlir::LogicalResult verifySeen(mlir::Operation *op, int64_t window, int64_t ahead, int64_t first);
 mlir::LogicalResult verifyChunk(mlir::Operation *op, int64_t chunk);
 /// All dimensions are integers, and there are at most `most` elements.
 mlir::LogicalResult verifyBound(mlir::Operation *op, RealType type, int64_t most = maxStepElements);

@@ -15,6 +15,13 @@ constexpr int64_t largestExpression = 4096;
 
 } // namespace
 
+LogicalResult lintel::verifySeen(Operation *op, int64_t window, int64_t ahead, int64_t first) {
+  if (ahead < -1) return op->emitOpError("expected steps ahead of 0 or more, or -1 for no bound, found ") << ahead;
+  if (first < 0) return op->emitOpError("expected first steps of 0 or more, found ") << first;
+  if (first > 0 && window <= 0) return op->emitOpError("expected first steps only beside a window");
+  return success();
+}
+
 LogicalResult lintel::verifyChunk(Operation *op, int64_t chunk) {
   if (chunk < 1) return op->emitOpError("expected a chunk of at least 1, found ") << chunk;
   if (chunk > maxChunk) return op->emitOpError("expected a chunk of at most ") << maxChunk << ", found " << chunk;

@@ -44,6 +44,10 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
     if (pairs.getWindow() > 0)
       low = down(arith::MaxSIOp::create(b, loc, zero, arith::SubIOp::create(b, loc, t, index(pairs.getWindow() - 1))),
                  pairs.getChunk());
+    if (int64_t ahead = pairs.getAhead(); ahead >= 0)
+      high = arith::MinSIOp::create(b, loc, high, arith::AddIOp::create(b, loc, t, index(pairs.getQueries() + ahead)));
+    if (pairs.getFirst() > 0) // the blocks in front of the window's
+      high = arith::MinSIOp::create(b, loc, index(pairs.getFirst()), std::exchange(low, zero));
   }
   auto loops = scf::ForOp::create(b, loc, low, high, chunk);
   b.setInsertionPointToStart(loops.getBody());

@@ -1,5 +1,8 @@
 #include "compiler/analysis/CostAnalysis.h"
+#include "compiler/analysis/TransitionAnalysis.h"
+#include "compiler/analysis/WeightSupport.h"
 #include "dialect/OperatorUtils.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace lintel;
@@ -112,9 +115,7 @@ Cost lintel::costOf(Operation *form, int64_t steps) {
   auto inputs = form->getAttrOfType<ArrayAttr>("inputs");
   cost.flops = flopsOf(form->getRegion(0));
   form->walk([&](AttendOp attend) {
-    int64_t window = 0;
-    if (auto streamed = dyn_cast<StreamedOp>(form)) window = streamed.getWindow();
-    double seen = window ? std::min<double>(window, steps) : attend.getCausal() ? steps / 2.0 + 0.5 : steps;
+    double seen = seenKeys(attend, steps);
     double each = flopsOf(attend.getWeights()) + 2.0 * elements(attend.getType()) + 4;
     cost.flops += seen * each - flopsOf(attend.getWeights());
   });
@@ -152,18 +153,73 @@ int64_t lintel::stateElements(Operation *form) {
   return n;
 }
 
-int64_t lintel::cacheElements(Operation *spec, int64_t steps) {
-  auto inputs = spec->getAttrOfType<ArrayAttr>("inputs");
-  Block &block = spec->getRegion(0).front();
-  int64_t named = 0, others = 0;
-  bool first = true;
-  for (auto [i, attr] : llvm::enumerate(inputs)) {
-    auto param = cast<ParamAttr>(attr);
-    if (param.getKind() != InputKind::Token) continue;
-    int64_t n = elements(block.getArgument(i).getType());
-    if (param.getName() == "k" || param.getName() == "v") named += n;
-    if (!first) others += n;
-    first = false;
+namespace {
+
+/// The token inputs that `roots` depend on, in their order.
+SmallVector<unsigned> tokensBehind(Block &body, ArrayAttr inputs, SmallVector<Value> roots) {
+  llvm::SmallBitVector found(inputs.size());
+  DenseSet<Value> seen;
+  while (!roots.empty()) {
+    Value v = roots.pop_back_val();
+    if (!v || !seen.insert(v).second) continue;
+    if (auto arg = dyn_cast<BlockArgument>(v)) {
+      if (arg.getOwner() == &body && arg.getArgNumber() < inputs.size() &&
+          cast<ParamAttr>(inputs[arg.getArgNumber()]).getKind() == InputKind::Token)
+        found.set(arg.getArgNumber());
+    } else {
+      v.getDefiningOp()->walk([&](Operation *op) { roots.append(op->operand_begin(), op->operand_end()); });
+    }
   }
-  return (named ? named : others) * steps;
+  return SmallVector<unsigned>(found.set_bits());
+}
+
+/// Whether a product or a sum goes over `state`, as it is or scaled and added to.
+bool isContracted(Value state) {
+  SmallVector<Value> work{state};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    if (!seen.insert(v).second) continue;
+    for (Operation *user : v.getUsers()) {
+      if (isa<MatmulOp, ReduceOp>(user)) return true;
+      if (user->getNumResults() == 1 && user->getResult(0).getType() == state.getType())
+        work.push_back(user->getResult(0));
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+StepWork lintel::workOf(SpecOp spec, int64_t steps) {
+  StepWork work;
+  work.keptSteps = steps;
+  ArrayAttr inputs = spec.getInputs();
+  auto copy = cast<SpecOp>(spec->clone()); // the analysis adds values
+  Block &body = copy.getBody().front();
+  SmallVector<Value> keeps, writes;
+  auto arguments = body.getArguments().drop_front(inputs.size());
+  for (Value state : body.getTerminator()->getOperands().take_back(arguments.size())) keeps.push_back(state);
+  for (AttendOp attend : body.getOps<AttendOp>()) {
+    keeps.append({attend.getK(), attend.getV()});
+    double each = 2.0 * elements(attend.getType());
+    attend.getWeights().walk([&](MatmulOp product) { each += flopsOf(product); });
+    work.flops = seenKeys(attend, steps) * each;
+    if (WeightSupport support = supportOf(attend); attend.getCausal() && support.window)
+      work.keptSteps = std::min(steps, support.window + support.first);
+  }
+  {
+    TransitionAnalysis analysis(body, inputs.size(), {});
+    for (auto [s, state] : llvm::enumerate(arguments)) {
+      if (cast<RealType>(state.getType()).getRank() != 2) continue;
+      if (isContracted(state)) work.flops = work.flops.value_or(0) + 4.0 * elements(state.getType());
+      for (const OuterPair &pair : analysis.transition(s).pairs) writes.append({pair.k, pair.v});
+    }
+    for (unsigned i : tokensBehind(body, inputs, writes))
+      if (Type type = body.getArgument(i).getType(); cast<RealType>(type).getRank()) work.written += elements(type);
+  }
+  work.kept = tokensBehind(body, inputs, keeps);
+  for (unsigned i : work.kept) work.keptElements += elements(body.getArgument(i).getType());
+  copy->erase();
+  return work;
 }

@@ -1,6 +1,9 @@
 #include "compiler/driver/Benchmark.h"
+#include "compiler/analysis/CostAnalysis.h"
+#include "compiler/analysis/InputUse.h"
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/MachineLimit.h"
+#include "compiler/driver/NpyHeader.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 #include <cstring>
@@ -45,6 +48,19 @@ static Expected<NpyArray> firstHeadOut(const NpyArray &out, const NpyArray &like
     std::memcpy(piece->dataAs<char>() + t * inner * size, out.dataAs<char>() + t * out.shape[2] * inner * size,
                 inner * size);
   return piece;
+}
+
+static double arrayBytes(const OperatorInfo &op, const BoundArrays &arrays) {
+  double bytes = 0;
+  for (const NpyArray &array : arrays.inputs) bytes += static_cast<double>(array.bytes());
+  auto add = [&](StringRef name, ArrayRef<int64_t> shape) {
+    double n = static_cast<double>(npy::bytesOf(arrays.types.of(name)));
+    for (int64_t size : shape) n *= static_cast<double>(size);
+    bytes += n;
+  };
+  add(op.out.name, outShape(op, arrays));
+  for (auto [i, info] : llvm::enumerate(op.others)) add(info.name, otherShape(op, i, arrays));
+  return bytes;
 }
 
 /// Steps of one head that the interpreter does in about a second.
@@ -122,7 +138,10 @@ Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const 
   auto forms = deriveForms(file, op, options.dimensions);
   if (!forms) return forms.takeError();
   SmallVector<InputUse> uses;
-  for (SpecOp spec : (*forms)->getOps<SpecOp>()) uses = inputUses(spec);
+  for (SpecOp spec : (*forms)->getOps<SpecOp>()) {
+    uses = inputUses(spec);
+    result.flops = workOf(spec, request.steps).flops;
+  }
   RandomRequest shape;
   shape.batch = request.batch, shape.steps = request.steps, shape.heads = request.heads, shape.groups = request.groups;
   shape.dimensions = options.dimensions, shape.types = options.types;
@@ -150,15 +169,8 @@ Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const 
   result.seconds = times.front(), result.median = times[times.size() / 2];
   double count =
       static_cast<double>(request.batch) * static_cast<double>(request.steps) * static_cast<double>(request.heads);
-  double dk = 1, dv = 1;
-  for (const ArrayInfo &info : op.inputs)
-    if (info.kind == InputKind::Token && info.dims.size() == 1) {
-      dk = static_cast<double>(innerShape(info, options.dimensions)[0]);
-      break;
-    }
-  for (int64_t n : innerShape(op.out, options.dimensions)) dv *= static_cast<double>(n);
   result.tokensHeads = count / result.seconds;
-  result.gflops = 4 * dk * dv * result.tokensHeads * 1e-9;
+  result.arrayRate = arrayBytes(op, *arrays) / result.seconds;
   result.limit = measurePeakFlops(options.types.state(op)) * request.threads * 1e-9;
   return std::move(result);
 }
@@ -180,12 +192,19 @@ void BenchmarkResult::print(raw_ostream &os) const {
   }
   os << formatv("  time       {0:f3} ms least, {1:f3} ms median of {2} runs\n", seconds * 1e3, median * 1e3, runs);
   os << formatv("  rate       {0:f3} million tokens x heads a second\n", tokensHeads * 1e-6);
-  os << formatv("  work       {0:f2} gflops of 4 dk dv a token and head, {1:f1} % of the measured {2:f1}\n", gflops,
-                fraction() * 100, limit);
+  os << formatv("  arrays     {0:f2} GB a second\n", arrayRate * 1e-9);
+  os << "  work       ";
+  if (!flops) os << "not counted: no state is a matrix that a product reads\n";
+  else {
+    os << formatv("{0:f2} gflops at {1:f0} flops a token and head, ", *gflops(), *flops);
+    if (auto part = fraction()) os << formatv("{0:f1} % of the measured {1:f1}\n", *part * 100, limit);
+    else os << formatv("beyond the measured {0:f1}: this form does less than is counted\n", limit);
+  }
   os << "  machine    " << machine << "\n";
 }
 
 json::Value BenchmarkResult::json() const {
+  auto number = [](std::optional<double> x) { return x ? json::Value(*x) : json::Value(nullptr); };
   json::Object dims;
   for (const auto &[dim, value] : dimensions) dims[dim] = value;
   return json::Object{{"operator", name},
@@ -199,9 +218,11 @@ json::Value BenchmarkResult::json() const {
                       {"seconds_median", median},
                       {"runs", static_cast<int64_t>(runs)},
                       {"tokens_heads_per_second", tokensHeads},
-                      {"gflops", gflops},
+                      {"gflops", number(gflops())},
                       {"limit_gflops", limit},
-                      {"fraction_of_limit", fraction()},
+                      {"fraction_of_limit", number(fraction())},
+                      {"flops_per_token_head", number(flops)},
+                      {"array_bytes_per_second", arrayRate},
                       {"ok", difference.ok},
                       {"error", difference.error},
                       {"bound", difference.bound},

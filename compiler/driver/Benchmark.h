@@ -6,6 +6,7 @@
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Progress.h"
 #include "llvm/Support/JSON.h"
+#include <optional>
 
 namespace lintel {
 
@@ -27,10 +28,17 @@ struct BenchmarkResult {
   double seconds = 0; // least of the runs
   double median = 0;
   double tokensHeads = 0; // a second
-  double gflops = 0;      // 4 dk dv for a token and head
-  double limit = 0;       // gflops of these threads at most
+  double arrayRate = 0;   // bytes of inputs and outputs a second
+  /// Of a token and head, by the operator's mathematics (StepWork::flops): the same for all forms.
+  std::optional<double> flops;
+  double limit = 0; // gflops of these threads at most
 
-  double fraction() const { return limit > 0 ? gflops / limit : 0; }
+  std::optional<double> gflops() const { return flops ? std::optional(*flops * tokensHeads * 1e-9) : std::nullopt; }
+  /// Of the limit. Nothing where it would be more than all of it: the form then does less than what is counted.
+  std::optional<double> fraction() const {
+    auto rate = gflops();
+    return rate && limit > 0 && *rate <= limit ? std::optional(*rate / limit) : std::nullopt;
+  }
   void print(llvm::raw_ostream &os) const;
   llvm::json::Value json() const;
 };

@@ -11,8 +11,9 @@
 using namespace llvm;
 using namespace lintel;
 
-/// By the cost model: a score, its exponential and the product with the value for each of (T + 1) / 2 keys.
-static double softmaxCost(double dk, double dv, double steps) { return (steps + 1) / 2 * (2 * dk + 2 * dv + 21); }
+/// By the cost model: a score, its exponential and the product with the value for each of (T + 1) / 2 keys; `width` is
+/// that of a key and a value.
+static double softmaxCost(double width, double steps) { return (steps + 1) / 2 * (2 * width + 21); }
 
 static std::string place(mlir::Operation *op) {
   if (auto at = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>())
@@ -105,22 +106,15 @@ struct Explainer {
 
   void sizes(mlir::Operation *chosen) {
     result.stateNumbers = op.attends ? 0 : stateElements(chosen);
-    result.cacheNumbers = cacheElements(spec, result.steps);
-    double dk = 1, dv = 1;
-    for (const ArrayInfo &info : op.inputs)
-      if (info.kind == InputKind::Token && info.dims.size() == 1) {
-        dk = static_cast<double>(innerShape(info, result.dimensions)[0]);
-        break;
-      }
-    for (int64_t n : innerShape(op.out, result.dimensions)) dv *= static_cast<double>(n);
-    result.leastFlops = 4 * dk * dv;
-    if (op.attends) {
-      result.cacheNumbers = std::max<int64_t>(result.cacheNumbers, 0);
-      return;
-    }
+    StepWork work = workOf(spec, result.steps);
+    result.leastFlops = work.flops;
+    for (unsigned i : work.kept) result.kept.push_back(op.inputs[i].name);
+    result.cacheNumbers = work.keptElements * work.keptSteps;
+    if (!work.written) return;
     for (int64_t low = 1, high = int64_t(1) << 40; low <= high;) {
       int64_t middle = low + (high - low) / 2;
-      if (costOf(chosen, middle).total() <= softmaxCost(dk, dv, static_cast<double>(middle))) {
+      if (costOf(chosen, middle).total() <=
+          softmaxCost(static_cast<double>(work.written), static_cast<double>(middle))) {
         result.crossover = middle;
         high = middle - 1;
       } else {
@@ -199,7 +193,13 @@ void Explanation::print(raw_ostream &os) const {
     os << "  none" << (stateNumbers ? "" : ": weights that do not factor are streamed over all keys") << "\n";
   if (!numbers.empty()) os << "\nnumbers\n";
   for (const std::string &line : numbers) os << "  " << line << "\n";
-  os << formatv("\nforms, a token and head at T = {0} (the least is 4 dk dv = {1:f0} flops)\n", steps, leastFlops);
+  os << formatv("\nforms, a token and head at T = {0}", steps);
+  if (leastFlops)
+    os << formatv(" ({0} {1:f0} flops)",
+                  stateNumbers ? "reading and updating its matrices once takes"
+                               : "the products of queries, keys and values take",
+                  *leastFlops);
+  os << "\n";
   for (const Form &f : forms) {
     if (!f.whyNot.empty()) os << formatv("  {0,-10} none: {1}\n", f.name, f.whyNot);
     else
@@ -209,10 +209,15 @@ void Explanation::print(raw_ostream &os) const {
   }
   os << "  why: " << reason << "\n";
   os << formatv("\nmemory, a head after T = {0}\n", steps);
-  if (stateNumbers)
-    os << formatv("  state {0} numbers, key-value cache {1} numbers ({2:f1} times as many)\n", stateNumbers,
-                  cacheNumbers, static_cast<double>(cacheNumbers) / static_cast<double>(stateNumbers));
-  else os << formatv("  key-value cache {0} numbers, no state\n", cacheNumbers);
+  std::string cache = formatv("a cache of {0} {1} numbers", join(kept, ", "), cacheNumbers).str();
+  if (!stateNumbers) os << "  no state; " << (kept.empty() ? "no earlier step is read" : cache) << "\n";
+  else {
+    os << formatv("  state {0} numbers", stateNumbers);
+    if (!kept.empty())
+      os << formatv("; {0} ({1:f1} times as many)", cache,
+                    static_cast<double>(cacheNumbers) / static_cast<double>(stateNumbers));
+    os << "\n";
+  }
   if (crossover) os << "  costs less than softmax from T = " << *crossover << "\n";
   for (const std::string &warning : warnings) os << "\nwarning: " << warning << "\n";
 }
@@ -247,8 +252,9 @@ json::Value Explanation::json() const {
                       {"forms", std::move(formList)},
                       {"chosen", chosen},
                       {"reason", reason},
-                      {"least_flops", leastFlops},
+                      {"least_flops", leastFlops ? json::Value(*leastFlops) : json::Value(nullptr)},
                       {"state_numbers", stateNumbers},
+                      {"cache_inputs", json::Array(kept)},
                       {"cache_numbers", cacheNumbers},
                       {"beats_softmax_from", crossover ? json::Value(*crossover) : json::Value(nullptr)},
                       {"warnings", std::move(warningList)}};

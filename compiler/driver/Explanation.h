@@ -29,10 +29,11 @@ struct Explanation {
   std::vector<Form> forms;
   std::vector<std::string> numbers; // what is computed otherwise than it is written, and why
   std::string chosen, reason;
-  double leastFlops = 0;            // 4 dk dv
+  std::optional<double> leastFlops; // a step and head: StepWork::flops
   int64_t stateNumbers = 0;         // a head
-  int64_t cacheNumbers = 0;         // a head, after `steps`
-  std::optional<int64_t> crossover; // T from which it costs less than softmax; nothing: never, or it is softmax's kind
+  std::vector<std::string> kept;    // inputs that a cache in place of states has to hold
+  int64_t cacheNumbers = 0;         // of these, a head, after `steps`, as far back as a window goes
+  std::optional<int64_t> crossover; // T from which it costs less than softmax; nothing: never, or no such thing
   std::vector<std::string> warnings;
 
   void print(llvm::raw_ostream &os) const;

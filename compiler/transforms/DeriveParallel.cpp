@@ -1,3 +1,4 @@
+#include "compiler/analysis/WeightSupport.h"
 #include "compiler/transforms/Passes.h"
 #include "dialect/OperatorUtils.h"
 #include "mlir/IR/Builders.h"
@@ -12,30 +13,6 @@ using namespace mlir;
 using namespace lintel;
 
 namespace {
-
-/// The window of weights that are `where(distance < n, ..., 0)` or `where(distance <= n, ...)` with a constant n: the
-/// first distance at which they are zero, or 0 where there is none.
-int64_t windowOf(AttendOp attend) {
-  Block &weights = attend.getWeights().front();
-  auto select = weights.getTerminator()->getOperand(0).getDefiningOp<SelectOp>();
-  if (!select) return 0;
-  auto compare = select.getCondition().getDefiningOp<BinaryOp>();
-  auto zero = select.getB().getDefiningOp<ConstantOp>();
-  if (!compare || !zero || zero.getValueAttr().getValueAsDouble() != 0) return 0;
-  Value distance = weights.getArgument(2), a = compare.getA(), b = compare.getB();
-  BinaryKind kind = compare.getKind();
-  if (b == distance) {
-    std::swap(a, b);
-    kind = kind == BinaryKind::Gt ? BinaryKind::Lt : kind == BinaryKind::Ge ? BinaryKind::Le : BinaryKind::Add;
-  }
-  auto bound = b.getDefiningOp<ConstantOp>();
-  if (a != distance || !bound) return 0;
-  double n = bound.getValueAttr().getValueAsDouble();
-  if (!(n > 0 && n < 1e9)) return 0;
-  if (kind == BinaryKind::Lt) return static_cast<int64_t>(std::ceil(n));
-  if (kind == BinaryKind::Le) return static_cast<int64_t>(std::floor(n)) + 1;
-  return 0;
-}
 
 bool hasLowRank(ChunkwiseOp op) {
   return llvm::any_of(op.getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getLowRank() > 0; });
@@ -85,9 +62,11 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
       std::string name = (spec.getSymName() + "_parallel").str();
       if (failed(verifyBoundSpec(spec)) || failed(verifyFreshName(spec, name))) return signalPassFailure();
       builder.setInsertionPointAfter(spec);
+      WeightSupport support = supportOf(attend);
+      auto number = [&](int64_t n) { return builder.getI64IntegerAttr(n); };
       auto form = StreamedOp::create(builder, spec.getLoc(), builder.getStringAttr(name), spec.getInputs(),
-                                     builder.getI64IntegerAttr(chunk ? static_cast<int64_t>(chunk) : 32),
-                                     builder.getI64IntegerAttr(attend.getCausal() ? windowOf(attend) : 0));
+                                     number(chunk ? static_cast<int64_t>(chunk) : 32), number(support.window),
+                                     number(support.ahead), number(support.first));
       IRMapping mapping;
       spec.getBody().cloneInto(&form.getBody(), mapping);
     }

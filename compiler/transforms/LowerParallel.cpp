@@ -263,7 +263,9 @@ private:
 
   SmallVector<Value> blocks(Value t, ArrayRef<Value> init, bool causal,
                             llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, 0, causal, descending, 0, init);
+    auto pairs =
+        PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, 0, causal, descending, /*window=*/0,
+                        /*ahead=*/-1, /*first=*/0, init);
     OpBuilder::InsertionGuard guard(builder);
     Block &block = pairs.getBody().emplaceBlock();
     Value s = block.addArgument(builder.getIndexType(), loc);

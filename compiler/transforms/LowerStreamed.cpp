@@ -62,7 +62,7 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
   Location loc = op.getLoc();
   Block &body = op.getBody().front();
   ValueRange outputs = body.getTerminator()->getOperands();
-  int64_t chunk = op.getChunk(), window = op.getWindow();
+  int64_t chunk = op.getChunk();
   KernelFrame frame = KernelFrame::create(builder, op, "parallel", chunk, op.getInputs(), body, {}, {}, outputs);
   AttendOp attend;
   body.walk([&](AttendOp a) { attend = a; });
@@ -163,18 +163,21 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       });
       return SmallVector<Value>{m1, l1, acc1};
     };
-    SmallVector<Value> init{m, l, acc};
-    auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, causal ? 0 : chunk, causal,
-                                 /*descending=*/false, window, init);
-    {
+    // Blocks of keys off the diagonal: the first steps' in front of the window, then the window's.
+    auto visit = [&](SmallVector<Value> init, int64_t first) {
+      auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, causal ? 0 : chunk, causal,
+                                   /*descending=*/false, op.getWindow(), causal ? -1 : op.getAhead(), first, init);
       OpBuilder::InsertionGuard guard(builder);
       Block &block = pairs.getBody().emplaceBlock();
       Value s = block.addArgument(builder.getIndexType(), loc);
       for (Value v : init) block.addArgument(v.getType(), loc);
       builder.setInsertionPointToEnd(&block);
       YieldOp::create(builder, loc, absorb(s, block.getArgument(1), block.getArgument(2), block.getArgument(3), false));
-    }
-    SmallVector<Value> seen(pairs.getResults());
+      return SmallVector<Value>(pairs.getResults());
+    };
+    SmallVector<Value> seen{m, l, acc};
+    if (int64_t first = op.getFirst()) seen = visit(seen, first);
+    seen = visit(seen, 0);
     if (causal) seen = absorb(t, seen[0], seen[1], seen[2], true);
     Value m1 = seen[0], l1 = seen[1], acc1 = seen[2], divisor;
     if (!attend.getNormalizer().empty()) {

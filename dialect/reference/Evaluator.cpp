@@ -267,7 +267,9 @@ void Evaluator::evaluateScan(ScanOp op) {
 void Evaluator::evaluatePairs(PairsOp op) {
   int64_t chunk = op.getChunk(), t = indices.lookup(op.getT()), window = op.getWindow();
   int64_t end = op.getCausal() ? std::min<int64_t>(sequence.steps, t + op.getQueries()) : sequence.steps;
+  if (int64_t ahead = op.getAhead(); ahead >= 0) end = std::min<int64_t>(end, t + op.getQueries() + ahead);
   int64_t first = window > 0 ? std::max<int64_t>(0, t - window + 1) / chunk : 0, last = (end + chunk - 1) / chunk;
+  if (int64_t steps = op.getFirst(); steps > 0) last = std::min((steps + chunk - 1) / chunk, std::exchange(first, 0));
   SmallVector<Array> carried;
   for (Value v : op.getInit()) carried.push_back(value(v));
   for (int64_t k = first; k < last; ++k)

@@ -44,6 +44,16 @@ attn.parallel @p chunk 4 inputs [#attn.param<token "k">] states [#attn.state<"z"
   attn.yield %r : !attn.tensor<>
 }
 
+// CHECK: attn.streamed @bounded chunk 8 window 3 ahead 2 first 1 inputs [#attn.param<token "q">]
+attn.streamed @bounded chunk 8 window 3 ahead 2 first 1 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  %o = attn.attend %q, %q, %q : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    attn.yield %d : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+
 // CHECK: attn.streamed @s chunk 8 window 3 inputs [#attn.param<token "q">]
 attn.streamed @s chunk 8 window 3 inputs [#attn.param<token "q">] {
 ^bb0(%q: !attn.tensor<3>):

@@ -563,6 +563,19 @@ attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out
 attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
 ^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
   %z = arith.constant 0 : index
+  // expected-error @+1 {{expected keys ahead only where it is not causal}}
+  attn.pairs %z chunk 1 queries 1 causal ahead 3 {
+  ^bb0(%t: index):
+    attn.yield
+  }
+  attn.yield %s : !attn.tensor<2>
+}
+
+// -----
+
+attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
+^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
+  %z = arith.constant 0 : index
   // expected-error @+1 {{expected one axis more than}}
   %r = attn.rows %x[%z] : <2> -> <2>
   attn.yield %s : !attn.tensor<2>
@@ -745,6 +758,30 @@ attn.streamed @s chunk 4 inputs [#attn.param<token "q">] {
 
 // expected-error @+1 {{expected a window of 0 or more, found -1}}
 attn.streamed @s chunk 4 window -1 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  attn.yield %q : !attn.tensor<3>
+}
+
+// -----
+
+// expected-error @+1 {{expected steps ahead of 0 or more, or -1 for no bound, found -2}}
+attn.streamed @s chunk 4 ahead -2 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  attn.yield %q : !attn.tensor<3>
+}
+
+// -----
+
+// expected-error @+1 {{expected first steps of 0 or more, found -1}}
+attn.streamed @s chunk 4 window 4 first -1 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  attn.yield %q : !attn.tensor<3>
+}
+
+// -----
+
+// expected-error @+1 {{expected first steps only beside a window}}
+attn.streamed @s chunk 4 first 2 inputs [#attn.param<token "q">] {
 ^bb0(%q: !attn.tensor<3>):
   attn.yield %q : !attn.tensor<3>
 }

@@ -57,7 +57,12 @@ attn.kernel @k form "chunkwise" chunk 4 bidirectional inputs [#attn.param<token 
     ^bb0(%u: index, %d: !attn.tensor<2>):
       attn.yield %d : !attn.tensor<2>
     }
-    attn.yield %q : !attn.tensor<2>
+    // CHECK: attn.pairs %t chunk 4 queries 4 window 9 ahead 0 first 2 carry
+    %r2 = attn.pairs %t chunk 4 queries 4 window 9 ahead 0 first 2 carry %q : !attn.tensor<2> -> !attn.tensor<2> {
+    ^bb0(%u: index, %d: !attn.tensor<2>):
+      attn.yield %d : !attn.tensor<2>
+    }
+    attn.yield %r2 : !attn.tensor<2>
   }
   // CHECK: attn.scan rest chunk 1 from 4 {
   attn.scan rest chunk 1 from 4 {

@@ -98,6 +98,60 @@ attn.spec @above inputs [#attn.param<token "q">] states [] {
   }
   attn.yield %o : !attn.tensor<3>
 }
+// On both sides, `and` with what bounds nothing; keys at the start of the sequence.
+// CHECK: attn.streamed @sides_parallel chunk 8 window 5 ahead 4 inputs
+attn.spec @sides inputs [#attn.param<token "q">] states [] {
+^bb0(%q: !attn.tensor<3>):
+  %n = attn.constant 4.0
+  %zero = attn.constant 0.0
+  %o = attn.attend %q, %q, %q : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    %size = attn.unary abs %d : <>
+    %c = attn.binary le %size, %n : <>, <>
+    %positive = attn.binary gt %s, %zero : <>, <>
+    %both = attn.binary and %positive, %c : <>, <>
+    %w = attn.select %both, %s, %zero : <>, <>, <>
+    attn.yield %w : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+// CHECK: attn.streamed @start_parallel chunk 8 window 4 first 3 inputs
+attn.spec @start inputs [#attn.param<token "q">] states [] {
+^bb0(%q: !attn.tensor<3>):
+  %n = attn.constant 4.0
+  %m = attn.constant 2.0
+  %zero = attn.constant 0.0
+  %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    %p = attn.position
+    %key = attn.binary sub %p, %d : <>, <>
+    %near = attn.binary lt %d, %n : <>, <>
+    %first = attn.binary le %key, %m : <>, <>
+    %c = attn.binary or %near, %first : <>, <>
+    %w = attn.select %c, %s, %zero : <>, <>, <>
+    attn.yield %w : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+// One of two is true of any distance: all blocks.
+// CHECK: attn.streamed @either_parallel chunk 8 inputs
+attn.spec @either inputs [#attn.param<token "q">] states [] {
+^bb0(%q: !attn.tensor<3>):
+  %n = attn.constant 4.0
+  %zero = attn.constant 0.0
+  %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    %near = attn.binary lt %d, %n : <>, <>
+    %positive = attn.binary gt %s, %zero : <>, <>
+    %c = attn.binary or %near, %positive : <>, <>
+    %w = attn.select %c, %s, %zero : <>, <>, <>
+    attn.yield %w : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
 // CHECK: attn.streamed @all_parallel chunk 8 inputs
 attn.spec @all inputs [#attn.param<token "q">] states [] {
 ^bb0(%q: !attn.tensor<3>):

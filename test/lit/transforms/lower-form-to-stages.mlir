@@ -171,6 +171,34 @@ attn.streamed @softmax chunk 4 window 7 inputs [#attn.param<token "q">] {
 
 // -----
 
+// A window on both sides ends both ways; the first steps' blocks are visited in front of a window's.
+// CHECK-LABEL: attn.kernel @sides form "parallel" chunk 4
+// CHECK: attn.pairs %t chunk 4 queries 4 window 7 ahead 2 carry
+// CHECK-NOT: attn.pairs
+// CHECK-LABEL: attn.kernel @start form "parallel" chunk 4
+// CHECK: attn.pairs %t chunk 4 queries 0 causal window 7 first 3 carry
+// CHECK: attn.pairs %t chunk 4 queries 0 causal window 7 carry
+attn.streamed @sides chunk 4 window 7 ahead 2 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  %o = attn.attend %q, %q, %q : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    attn.yield %s : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+attn.streamed @start chunk 4 window 7 first 3 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %s = attn.matmul %a, %b : <3>, <3>
+    attn.yield %s : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+
+// -----
+
 // An exponent goes along behind the states: it starts at nothing yet where the caller gave no states, and at the end the state leaves as it is
 // held where the exponent is taken, and multiplied out where not.
 // CHECK-LABEL: attn.kernel @scaled form "recurrent"

@@ -52,6 +52,48 @@ attention overwritten {
   out = q @ S
   S = outer(k, v)
 }
+attention window_both_sides {
+  token q[dk], k[dk], v[dv]
+  bidirectional
+  weights(a, b) = where(abs(distance) < 3, exp(a . b), 0)
+  normalize
+}
+attention window_ahead {
+  token q[dk], k[dk], v[dv]
+  bidirectional
+  weights(a, b) = where(distance <= 2 and -distance < 7, exp(a . b), 0)
+  normalize
+}
+attention window_dilated {
+  token q[dk], k[dk], v[dv]
+  weights(a, b) = where(distance < 5 and (distance == 0 or not (distance <= 2)), exp(a . b), 0)
+  normalize
+}
+attention window_and_first {
+  token q[dk], k[dk], v[dv]
+  weights(a, b) = where(4 > distance or position - distance < 3, exp(a . b), 0)
+  normalize
+}
+attention window_and_first_both_sides {
+  token q[dk], k[dk], v[dv]
+  bidirectional
+  weights(a, b) = where(2 >= abs(distance) or position < 6 + distance, exp(a . b), 0)
+  normalize
+}
+attention window_in_exponent {
+  token q[dk], k[dk], v[dv]
+  weights(a, b) = exp(where(distance / 3 < 2, a . b, -inf))
+  normalize
+}
+attention window_behind {
+  token q[dk], k[dk], v[dv]
+  weights(a, b) = where(distance < 3, 0, where(distance >= 7, 0, a . b))
+}
+attention window_empty {
+  token q[dk], k[dk], v[dv]
+  bidirectional
+  weights(a, b) = where(distance < -1 and distance > 1, a . b, 0)
+}
 attention negative {
   token q[dk], k[dk], v[dv], g
   state S[dk, dv]
