@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
+#include <utility>
 
 using namespace lintel;
 using namespace lintel::frontend;
@@ -141,7 +142,17 @@ void ExprChecker::check(Expr &expr) {
   expr.degree = Degree::Free;
   expr.culprit = nullptr;
   if (expr.kind == ExprKind::Index) return checkIndex(expr);
-  for (Expr *arg : expr.args) check(*arg);
+  auto isName = [&](unsigned arg, const char *name) {
+    return expr.args[arg]->kind == ExprKind::Name && expr.args[arg]->name == name;
+  };
+  bool isKeyPosition = expr.kind == ExprKind::Binary && expr.operation == Operation::Subtract &&
+                       isName(0, "position") && isName(1, "distance");
+  bool outer = std::exchange(inKeyPosition, false);
+  for (Expr *arg : expr.args) {
+    inKeyPosition = isKeyPosition;
+    check(*arg);
+  }
+  inKeyPosition = outer;
   flow(expr);
   switch (expr.kind) {
   case ExprKind::Error:
@@ -198,7 +209,8 @@ void ExprChecker::checkName(Expr &expr) {
           .hint("move the 'let' up");
     return;
   }
-  if (inWeights && symbol->varies && symbol->kind != Symbol::Parameter && symbol->kind != Symbol::Distance)
+  if (inWeights && symbol->varies && symbol->kind != Symbol::Parameter && symbol->kind != Symbol::Distance &&
+      !(inKeyPosition && symbol->kind == Symbol::Position))
     diagnostics.report(diag::QueryStep, expr.span, expr.name)
         .hint("what is needed of the key's step must come through the key's parameter, for example by 'concat'");
   expr.type = symbol->type;

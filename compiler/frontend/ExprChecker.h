@@ -25,6 +25,7 @@ public:
   /// The parameters in scope, which hide other names.
   llvm::SmallVector<Symbol *, 2> locals;
   bool inWeights = false;
+  bool inKeyPosition = false; // the position less the distance
 
   Symbol *newSymbol(Symbol::Kind kind, llvm::StringRef name, Span span, ValueType type = {});
   Symbol *lookUp(llvm::StringRef name) const;
