@@ -12,12 +12,17 @@ template <class OpT> LogicalResult verifyStepwise(OpT op) {
   if (op.getScales().empty()) return success();
   if (static_cast<int64_t>(op.getScales().size()) != states)
     return op.emitOpError("expected a scale for each of ") << states << " states, found " << op.getScales().size();
-  for (int64_t s : op.getScales()) {
+  auto typeOf = [&](int64_t s) {
+    return cast<RealType>(op.getBody().getArgument(op.getInputs().size() + s).getType());
+  };
+  for (auto [of, s] : llvm::enumerate(op.getScales())) {
     if (s < -1 || s >= states) return op.emitOpError("expected a scale to be the index of a state or -1, found ") << s;
     if (s < 0) continue;
-    auto type = cast<RealType>(op.getBody().getArgument(op.getInputs().size() + s).getType());
-    if (type.getRank() != 0 || op.getScales()[s] >= 0)
-      return op.emitOpError("expected state ") << s << ", an exponent, to be a scalar without an exponent of its own";
+    if (op.getScales()[s] >= 0 || typeOf(of).getDims().take_front(typeOf(s).getRank()) != typeOf(s).getDims() ||
+        typeOf(s).getRank() > 1)
+      return op.emitOpError("expected state ")
+             << s << ", an exponent, to be a scalar or a vector along the rows of state " << of
+             << ", without an exponent of its own";
     for (int64_t behind = s; behind < states; ++behind)
       if (!llvm::is_contained(op.getScales(), behind))
         return op.emitOpError("expected exponents behind all other states, found state ") << behind << " behind " << s;

@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace lintel;
 
-/// Exponents are scalars without one of their own, behind all other states.
+/// Exponents are scalars, or vectors along the rows of what they scale, without one of their own, behind all other
+/// states.
 static LogicalResult verifyScales(KernelOp op, unsigned states) {
   ArrayRef<int64_t> scales = op.getScales();
   if (scales.empty()) return success();
@@ -15,14 +16,21 @@ static LogicalResult verifyScales(KernelOp op, unsigned states) {
   int64_t first = states;
   for (int64_t s : scales)
     if (s >= 0) first = std::min(first, s);
+  auto typeOf = [&](int64_t s) {
+    return cast<RealType>(op.getBody().getArgument(op.getInputs().size() + s).getType());
+  };
   for (auto [i, s] : llvm::enumerate(scales)) {
     if (s < -1 || s >= static_cast<int64_t>(states))
       return op.emitOpError("expected a scale to be the index of a state or -1, found ") << s;
-    if (static_cast<int64_t>(i) < first) continue;
-    auto type = cast<RealType>(op.getBody().getArgument(op.getInputs().size() + i).getType());
-    if (type.getRank() != 0 || s >= 0 || !llvm::is_contained(scales, static_cast<int64_t>(i)))
-      return op.emitOpError(
-                 "expected exponents, scalars without one of their own, behind all other states, found state ")
+    if (static_cast<int64_t>(i) < first) {
+      if (s >= 0 &&
+          (typeOf(s).getRank() > 1 || typeOf(i).getDims().take_front(typeOf(s).getRank()) != typeOf(s).getDims()))
+        return op.emitOpError("expected state ")
+               << s << ", an exponent, to be a scalar or a vector along the rows of state " << i;
+      continue;
+    }
+    if (s >= 0 || !llvm::is_contained(scales, static_cast<int64_t>(i)))
+      return op.emitOpError("expected exponents, which have none of their own, behind all other states, found state ")
              << i;
   }
   return success();

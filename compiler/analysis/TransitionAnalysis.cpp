@@ -24,6 +24,12 @@ StringRef lintel::toString(TransitionClass c) {
 namespace {
 RealType typeOf(Value v) { return cast<RealType>(v.getType()); }
 unsigned rankOf(Value v) { return v ? typeOf(v).getRank() : 0; }
+
+bool isZero(Value v) {
+  if (auto b = v.getDefiningOp<BroadcastOp>()) return isZero(b.getX());
+  auto c = v.getDefiningOp<ConstantOp>();
+  return c && c.getValueAttr().getValueAsDouble() == 0;
+}
 } // namespace
 
 TransitionAnalysis::TransitionAnalysis(Block &block, unsigned inputs, ArrayRef<unsigned> prefix)
@@ -166,7 +172,7 @@ AffineValue TransitionAnalysis::contract(Value q, AffineValue x) {
   AffineValue r;
   for (LinearTerm t : x.terms) {
     if (t.kind == LinearTerm::Elementwise && rankOf(t.factor) <= 1)
-      r.terms.push_back({LinearTerm::Read, t.state, t.after, Value(), times(t.factor, q), Value()});
+      r.terms.push_back({LinearTerm::Read, t.state, t.after, Value(), times(t.factor, q), Value(), t.cleared});
     else if (t.kind == LinearTerm::Outer)
       r.terms.push_back({LinearTerm::Read, t.state, t.after, Value(), times(dot(q, t.up), t.left), Value()});
     else {
@@ -289,8 +295,20 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
     AffineValue x = of(select.getA()), y = of(select.getB());
     if (rankOf(select.getA()) != rankOf(result)) x = x.terms.empty() ? x : opaque(x);
     if (rankOf(select.getB()) != rankOf(result)) y = y.terms.empty() ? y : opaque(y);
-    return add(scale(x, first, Value(), rankOf(select.getA())), scale(y, second, Value(), rankOf(select.getB())), false,
-               typeOf(result));
+    // What adds to the states is chosen: zero times infinity would not be nothing.
+    auto choose = [&](Value v, bool isFirst) -> Value {
+      return SelectOp::create(builder, op->getLoc(), select.getCondition(), isFirst ? v : zero, isFirst ? zero : v);
+    };
+    auto chosen = [&](const AffineValue &value, bool isFirst, unsigned rank) {
+      AffineValue terms;
+      terms.terms = value.terms;
+      AffineValue r = scale(terms, isFirst ? first : second, Value(), rank);
+      for (LinearTerm &t : r.terms) t.cleared.push_back(isFirst ? second : first);
+      for (OuterPair p : value.pairs) r.pairs.push_back({choose(p.k, isFirst), choose(p.v, isFirst)});
+      if (value.rest && !isZero(value.rest)) r.rest = choose(value.rest, isFirst);
+      return r;
+    };
+    return add(chosen(x, true, rankOf(select.getA())), chosen(y, false, rankOf(select.getB())), false, typeOf(result));
   }
   SmallVector<AffineValue> parts;
   for (Value v : op->getOperands()) parts.push_back(of(v));
@@ -302,7 +320,12 @@ void TransitionAnalysis::classify(unsigned s) {
   AffineValue x = decompose(stateAfter(s), /*cutAfter=*/false);
   bool foreign = false, dense = false;
   SmallVector<Value> factors;
+  std::optional<SmallVector<Value, 1>> cleared; // by every term
   for (LinearTerm &t : x.terms) {
+    if (t.state == s) {
+      if (!cleared) cleared = t.cleared;
+      else llvm::erase_if(*cleared, [&](Value c) { return !llvm::is_contained(t.cleared, c); });
+    }
     if (t.state != s) foreign = true;
     else if (t.kind == LinearTerm::Elementwise) factors.push_back(t.factor);
     else if (t.kind == LinearTerm::Outer) r.lowRank.push_back(t);
@@ -315,6 +338,13 @@ void TransitionAnalysis::classify(unsigned s) {
   else r.decay = number(0); // the state is overwritten, or several terms add up
   if (factors.size() > 1)
     for (Value f : factors) r.decay = binary(BinaryKind::Add, r.decay, f ? f : number(1));
+  if (cleared && !cleared->empty() && r.lowRank.empty()) {
+    Value any = cleared->front();
+    for (Value c : llvm::drop_begin(*cleared)) any = binary(BinaryKind::Or, any, c);
+    auto clear = SelectOp::create(builder, block.getTerminator()->getLoc(), any, number(0), r.decay);
+    clear->setAttr(clearsName, builder.getUnitAttr());
+    r.decay = clear;
+  }
   unsigned rank = rankOf(stateBefore(s));
   if (rank == 2) {
     r.pairs = x.pairs;

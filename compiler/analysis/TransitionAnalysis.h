@@ -35,6 +35,9 @@ struct LinearTerm {
   mlir::Value factor; ///< Elementwise
   mlir::Value left;   ///< Read, Outer: contracted with the feature axis; null means 1 (a state of rank 0)
   mlir::Value up;     ///< Outer
+  /// Scalars: where one of them is not zero, another value was chosen (`where`) and the term is not there, whatever the
+  /// state holds. The factors say the same as a product, which NaN and infinity survive.
+  llvm::SmallVector<mlir::Value, 1> cleared = {};
 };
 
 struct OuterPair {
@@ -48,9 +51,12 @@ struct AffineValue {
   mlir::Value rest;
 };
 
+/// On the attn.select that a decay is: where its condition holds, the state before is not decayed but gone.
+constexpr llvm::StringLiteral clearsName = "clears";
+
 struct StateTransition {
   TransitionClass kind = TransitionClass::Affine;
-  mlir::Value decay;                  ///< null: identity
+  mlir::Value decay;                  ///< null: identity; see clearsName
   llvm::SmallVector<OuterPair> pairs; ///< what is added; for a state of rank below 2 only k
   llvm::SmallVector<LinearTerm> lowRank;
   bool structured = false; ///< what is added is a sum of outer products

@@ -33,7 +33,8 @@ struct BoundArrays {
   ElementTypes types;
   std::vector<NpyArray> inputs;                 // in the operator's order, of their type
   std::vector<std::optional<NpyArray>> initial; // in the operator's order, of types.state()
-  /// Of initial states, f64 [sequences, H], in the operator's order; may be empty. See settleExponents.
+  /// Of initial states, f64 [sequences, H] or [sequences, H, n], in the operator's order; may be empty. See
+  /// settleExponents.
   std::vector<std::optional<NpyArray>> exponents;
   std::optional<std::vector<int64_t>> lengths;
   int64_t position = 0;

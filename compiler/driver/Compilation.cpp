@@ -151,9 +151,15 @@ static void describeExponents(KernelOp kernel, KernelDescription &result) {
     state.exponent = scale < 0 ? -1 : static_cast<int>(scale - static_cast<int64_t>(result.states.size()));
   result.exponents.clear();
   SmallVector<StringRef> names = stateNames(kernel.getStates());
-  for (StringRef name : ArrayRef(names).drop_front(result.states.size())) {
+  for (size_t s = result.states.size(); s < names.size(); ++s) {
     ParameterDescription exponent;
-    exponent.name = name.str(), exponent.kind = LINTEL_EXPONENT, exponent.dtype = LINTEL_F64;
+    exponent.name = names[s].str(), exponent.kind = LINTEL_EXPONENT, exponent.dtype = LINTEL_F64;
+    auto type = cast<RealType>(kernel.getBody().getArgument(kernel.getInputs().size() + s).getType());
+    for (int64_t n : type.getSizes()) exponent.dims.push_back(n);
+    for (const ParameterDescription &state : result.states)
+      if (!exponent.dims.empty() && !state.dimNames.empty() &&
+          state.exponent == static_cast<int>(s - result.states.size()))
+        exponent.dimNames = {state.dimNames[0]};
     result.exponents.push_back(std::move(exponent));
   }
 }

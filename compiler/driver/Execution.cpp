@@ -104,12 +104,14 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
     self->result.states.push_back(std::move(*state));
     self->statesIn.push_back(arrays.initial[s] ? view(*arrays.initial[s]) : lintel_array{});
   }
-  self->exponentOf = exponentsOf(*kernel);
+  for (StateExponent held : exponentsOf(*kernel)) self->exponentOf.push_back(held.index);
   self->exponentsIn.resize(kernel->num_exponents), self->exponentsOut.resize(kernel->num_exponents);
   for (auto [given, e] : llvm::zip(arrays.exponents, self->exponentOf))
     if (given && e >= 0) self->exponentsIn[e] = view(*given);
   for (uint32_t e = 0; options.takeExponents && e < kernel->num_exponents; ++e) {
-    auto exponent = NpyArray::create(LINTEL_F64, {arrays.sequences(), arrays.heads});
+    SmallVector<int64_t, 5> axes = {arrays.sequences(), arrays.heads};
+    axes.append(kernel->exponents[e].dim, kernel->exponents[e].dim + kernel->exponents[e].rank);
+    auto exponent = NpyArray::create(LINTEL_F64, axes);
     if (!exponent) return exponent.takeError();
     if (options.poison) poisonArray(*exponent);
     self->exponentsOut[e] = view(*exponent);

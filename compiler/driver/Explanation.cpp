@@ -46,7 +46,7 @@ struct Explainer {
   void carried(mlir::Operation &form) {
     SmallVector<StringRef> names;
     for (auto [state, exponent] : llvm::zip_equal(op.states, exponentsOf(&form)))
-      if (exponent >= 0) names.push_back(state.name);
+      if (exponent) names.push_back(state.name);
     if (!names.empty() && op.splits())
       result.numbers.push_back(
           "where x * 2^p is beyond the state's type, --final writes x and p, which --initial takes: " +

@@ -67,6 +67,7 @@ llvm::Error writeNpy(llvm::StringRef path, const NpyArray &array);
 ///
 ///     [('S', '<f4', (dk, dv)), ('exponent', '<f4')]
 ///
+/// or with one exponent for each row, ('exponent', '<f4', (dk,)), where that is how it is held.
 /// An exponent is written in the type of the numbers, or as '<f8' where it has more digits; read are i4, i8, f4 and f8.
 struct NpyState {
   NpyArray values;

@@ -61,14 +61,18 @@ Expected<NpyState> parseRecords(const Header &header, StringRef bytes, StringRef
   const Field *values = nullptr, *exponent = nullptr;
   const StringRef exponentName = exponentField(state);
   for (const Field &field : header.fields) (field.name == exponentName ? exponent : values) = &field;
-  if (header.fields.size() != 2 || !values || !exponent || values->name != state || !exponent->shape.empty()) {
+  // One exponent, or one for each row.
+  auto fits = [&](ArrayRef<int64_t> shape) {
+    return shape.empty() || (!values->shape.empty() && shape == ArrayRef<int64_t>(values->shape).take_front());
+  };
+  if (header.fields.size() != 2 || !values || !exponent || values->name != state || !fits(exponent->shape)) {
     std::string found;
     ListSeparator comma;
     for (const Field &field : header.fields)
       found += StringRef(comma).str() + "'" + printable(field.name) + "'" +
                (field.name == exponentName && !field.shape.empty() ? " of shape " + printShape(field.shape) : "");
-    return failure("'{0}': expected a structured array with the fields '{1}' and '{2}', one number, for state '{1}', "
-                   "found {3}{4}",
+    return failure("'{0}': expected a structured array with the fields '{1}' and '{2}', one number or one for each row "
+                   "of '{1}', for state '{1}', found {3}{4}",
                    name, state, exponentName, found, advice);
   }
   Expected<lintel_dtype> dtype = dtypeOf(values->descr, name, options);
@@ -84,8 +88,9 @@ Expected<NpyState> parseRecords(const Header &header, StringRef bytes, StringRef
   SmallVector<int64_t, 5> shape = header.shape;
   shape.append(values->shape.begin(), values->shape.end());
   std::optional<int64_t> each = checkedBytes(npy::bytesOf(*dtype), values->shape);
-  std::optional<int64_t> record = each;
-  if (each) record = checkedBytes(1, {*each <= INT64_MAX - 8 ? *each + int64_t(bytesOf(*whole)) : -1});
+  const int64_t count = exponent->shape.empty() ? 1 : exponent->shape[0];
+  std::optional<int64_t> record = each, beside = checkedBytes(bytesOf(*whole), exponent->shape);
+  if (each) record = beside ? checkedBytes(1, {*each <= INT64_MAX - *beside ? *each + *beside : -1}) : std::nullopt;
   std::optional<int64_t> all = record ? checkedBytes(size_t(*record), header.shape) : std::nullopt;
   if (!all) return failure("'{0}': expected a shape whose bytes fit in 63 bits, found {1}", name, printShape(shape));
   uint64_t found = bytes.size() - header.dataOffset;
@@ -94,7 +99,9 @@ Expected<NpyState> parseRecords(const Header &header, StringRef bytes, StringRef
                    printShape(header.shape), found, found < uint64_t(*all) ? "truncated" : "longer than its array");
   auto numbers = NpyArray::create(*dtype, shape);
   if (!numbers) return failure("'{0}': {1}", name, toString(numbers.takeError()));
-  auto exponents = NpyArray::create(LINTEL_F64, header.shape);
+  SmallVector<int64_t, 5> exponentShape = header.shape;
+  exponentShape.append(exponent->shape.begin(), exponent->shape.end());
+  auto exponents = NpyArray::create(LINTEL_F64, exponentShape);
   if (!exponents) return failure("'{0}': {1}", name, toString(exponents.takeError()));
   bool valuesFirst = values < exponent;
   int64_t B = header.shape[0], H = header.shape[1];
@@ -102,14 +109,15 @@ Expected<NpyState> parseRecords(const Header &header, StringRef bytes, StringRef
   for (int64_t b = 0; b < B; ++b)
     for (int64_t h = 0; h < H; ++h) {
       const char *from = bytes.data() + header.dataOffset + (header.fortranOrder ? h * B + b : b * H + h) * *record;
-      std::memcpy(numbers->dataAs<char>() + (b * H + h) * *each, from + (valuesFirst ? 0 : bytesOf(*whole)),
-                  size_t(*each));
-      double p = load(*whole, from + (valuesFirst ? *each : 0));
-      if (!(std::fabs(p) <= -1.001 * LINTEL_EXPONENT_NONE) || p != std::trunc(p))
-        return failure("'{0}': expected whole numbers of at most 1e30 in the field '{1}', found {2} at [{3}, {4}]; the "
-                       "state is '{5}' * 2^{1}",
-                       name, exponentName, printable(std::to_string(p)), b, h, state);
-      exponents->dataAs<double>()[b * H + h] = p;
+      std::memcpy(numbers->dataAs<char>() + (b * H + h) * *each, from + (valuesFirst ? 0 : *beside), size_t(*each));
+      for (int64_t c = 0; c < count; ++c) {
+        double p = load(*whole, from + (valuesFirst ? *each : 0) + c * int64_t(bytesOf(*whole)));
+        if (!(std::fabs(p) <= -1.001 * LINTEL_EXPONENT_NONE) || p != std::trunc(p))
+          return failure("'{0}': expected whole numbers of at most 1e30 in the field '{1}', found {2} at [{3}, {4}]; "
+                         "the state is '{5}' * 2^{1}",
+                         name, exponentName, printable(std::to_string(p)), b, h, state);
+        exponents->dataAs<double>()[(b * H + h) * count + c] = p;
+      }
     }
   return NpyState{std::move(*numbers), std::move(*exponents)};
 }
@@ -153,22 +161,26 @@ Error lintel::writeNpyState(StringRef path, StringRef name, const NpyState &stat
   if (!state.exponents) return writeNpy(path, state.values);
   const NpyArray &values = state.values;
   const StringRef exponentName = exponentField(name);
-  ArrayRef<int64_t> heads = state.exponents->shape, inner = ArrayRef<int64_t>(values.shape).drop_front(heads.size());
+  ArrayRef<int64_t> shape = state.exponents->shape, heads = shape.take_front(2), rows = shape.drop_front(2);
   const double *exponents = state.exponents->dataAs<double>();
-  const int64_t count = state.exponents->elements();
+  const int64_t all = state.exponents->elements(), count = rows.empty() ? 1 : rows[0];
   // In the type of the numbers, unless one has more digits than that.
-  bool narrow = values.dtype != LINTEL_F64 && all_of(ArrayRef(exponents, size_t(count)), [](double p) {
+  bool narrow = values.dtype != LINTEL_F64 && all_of(ArrayRef(exponents, size_t(all)), [](double p) {
                   return p <= 0.999 * LINTEL_EXPONENT_NONE || double(float(p)) == p;
                 });
-  std::string sizes = printShape(inner);
-  if (inner.size() == 1) sizes.insert(sizes.size() - 1, ",");
-  std::string descr = formatv("[('{0}', '{1}'{2}), ('{3}', '{4}')]", name, descrOf(values.dtype),
-                              inner.empty() ? "" : ", " + sizes, exponentName, narrow ? "<f4" : "<f8");
-  const size_t each = count ? values.bytes() / size_t(count) : 0;
+  auto sizes = [](ArrayRef<int64_t> inner) {
+    std::string text = printShape(inner);
+    if (inner.size() == 1) text.insert(text.size() - 1, ",");
+    return inner.empty() ? "" : ", " + text;
+  };
+  std::string descr =
+      formatv("[('{0}', '{1}'{2}), ('{3}', '{4}'{5})]", name, descrOf(values.dtype),
+              sizes(ArrayRef<int64_t>(values.shape).drop_front(2)), exponentName, narrow ? "<f4" : "<f8", sizes(rows));
+  const size_t each = all ? values.bytes() / size_t(all / count) : 0;
   return writeFile(path, [&](raw_ostream &os) {
     os << headerText(descr, heads);
-    for (int64_t i = 0; i < count; ++i) {
-      os << StringRef(values.dataAs<char>() + size_t(i) * each, each);
+    for (int64_t i = 0; i < all; ++i) {
+      if (i % count == 0) os << StringRef(values.dataAs<char>() + size_t(i / count) * each, each);
       float f = float(exponents[i]);
       os << (narrow ? StringRef(reinterpret_cast<const char *>(&f), sizeof f)
                     : StringRef(reinterpret_cast<const char *>(exponents + i), sizeof(double)));

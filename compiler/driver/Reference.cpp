@@ -50,7 +50,7 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
     if (array) all.exponents[state.name] = wide(*array);
   all.takesExponents = takeExponents;
 
-  std::vector<int> with = exponentsOf(op);
+  std::vector<StateExponent> with = exponentsOf(op);
   // Reserved first, so that sizes beyond the memory are an error.
   RunResult result;
   auto out = NpyArray::create(LINTEL_F64, outShape(info, arrays));
@@ -67,8 +67,8 @@ Expected<RunResult> lintel::interpretArrays(mlir::Operation *op, const OperatorI
     result.states.push_back(std::move(*state));
     if (!takeExponents) continue;
     result.exponents.emplace_back();
-    if (with[s] < 0) continue;
-    auto exponent = NpyArray::create(LINTEL_F64, {arrays.sequences(), arrays.heads});
+    if (!with[s]) continue;
+    auto exponent = NpyArray::create(LINTEL_F64, with[s].shape(arrays));
     if (!exponent) return exponent.takeError();
     result.exponents.back() = std::move(*exponent);
   }

@@ -34,6 +34,7 @@ struct Derivation {
   SmallVector<ReadOf> reads;
   struct Leaf {
     SmallVector<unsigned> reads;
+    SmallVector<SmallVector<Value, 1>> cleared; // of each read, see LinearTerm
     Value rest;
   };
   llvm::MapVector<Value, Leaf> leaves;
@@ -50,6 +51,7 @@ struct Derivation {
       if (!analysis.isPrefix(s)) continue;
       std::string name = "exponent '" + stateNames(recurrent.getStates())[s].str() + "'";
       Value after = analysis.stateAfter(s);
+      if (cast<RealType>(after.getType()).getRank()) return refuse(name + " is one for each channel");
       if (!dependsOnlyOn(after, recurrent.getInputs().size(), s))
         return refuse(name + " depends on more than itself and the inputs");
       if (!canBeWrittenOut(body, after)) return refuse(name + " is too large an expression");
@@ -78,11 +80,12 @@ struct Derivation {
       return t.kind == LinearTerm::Read || (t.kind == LinearTerm::Elementwise && rank == 0);
     };
     if (!x.terms.empty() && x.pairs.empty() && llvm::all_of(x.terms, isRead)) {
-      Leaf leaf{{}, x.rest};
+      Leaf leaf{{}, {}, x.rest};
       for (const LinearTerm &t : x.terms) {
         ReadOf read{t.state, t.after, t.kind == LinearTerm::Read ? t.left : t.factor};
         auto it = llvm::find(reads, read);
         leaf.reads.push_back(it - reads.begin());
+        leaf.cleared.push_back(t.cleared);
         if (it == reads.end()) reads.push_back(read);
       }
       leaves[v] = leaf;
@@ -176,8 +179,14 @@ struct Derivation {
     }
     for (auto &[v, leaf] : leaves) {
       Value sum = leaf.rest ? cloneSlice(leaf.rest, mapping, builder) : Value();
-      for (unsigned r : leaf.reads)
-        sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, readArgs[r], sum).getResult() : readArgs[r];
+      for (auto [r, cleared] : llvm::zip_equal(leaf.reads, leaf.cleared)) {
+        Value read = readArgs[r];
+        for (Value c : cleared) {
+          Value zero = ConstantOp::create(builder, loc, builder.getF64FloatAttr(0));
+          read = SelectOp::create(builder, loc, cloneSlice(c, mapping, builder), zero, read);
+        }
+        sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, read, sum).getResult() : read;
+      }
       mapping.map(v, sum);
     }
     SmallVector<Value> outputs;

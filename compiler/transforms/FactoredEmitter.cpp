@@ -41,6 +41,7 @@ Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builde
   }
   emitter.joinDots(*form.token, rows);
   for (auto [s, state] : llvm::enumerate(form.states)) {
+    if (state.clears) emitter.materialize(state.clears, "clears", rows);
     if (state.decay) emitter.materialize(state.decay, "a", rows);
     for (auto pair : state.pairs) {
       emitter.materialize(pair.k, "k", rows);
@@ -81,6 +82,7 @@ Value Tile::overFeature(const FactoredForm::State &state, llvm::function_ref<Val
 
 std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
   if (!state.decay) return std::nullopt;
+  if (state.clears) lastCleared(state); // a stage, which is not to be made in the body of another
   if (auto it = known.find(state.decay.getAsOpaquePointer()); it != known.end()) return it->second;
   Products p;
   Range range = RangeAnalysis().of(state.decay);
@@ -136,6 +138,14 @@ Value Tile::atRow(const FactoredForm::Read &read, Value i, llvm::function_ref<Va
   return emitter.select(emitter.compare(BinaryKind::Gt, i, emitter.index(0)), weighed(last), unweighed);
 }
 
+void Tile::keepRows(Value v, StringRef name) {
+  if (!emitter.hasRows(v) || emitter.tensorOf(v).getDefiningOp<StageOp>()) return;
+  auto sizes = cast<RealType>(emitter.tensorOf(v).getType()).getSizes();
+  emitter.bind(
+      v, emitter.stage(name, {"i", "c"}, sizes, [&](StageEmitter::Indices idx) { return element(v, idx[0], idx[1]); }),
+      StageEmitter::I);
+}
+
 Value Tile::scaledQuery(const FactoredForm::Read &read, const FactoredForm::State &state) {
   emitter.materialize(read.q, "q", rows);
   auto p = products(state);
@@ -147,6 +157,7 @@ Value Tile::scaledQuery(const FactoredForm::Read &read, const FactoredForm::Stat
   SmallVector<int64_t> sizes{rows * read.terms};
   SmallVector<StringRef> axes{"i"};
   if (vector) sizes.push_back(state.type.getSizes()[0]), axes.push_back("c");
+  if (scales && p->grows) keepRows(read.q, "q");
   return cache[key] = emitter.stage("qs", axes, sizes, [&](StageEmitter::Indices idx) {
     Value c = vector ? idx[1] : Value(), x = element(read.q, idx[0], c);
     if (!scales) return x;
@@ -159,11 +170,50 @@ Value Tile::scaledQuery(const FactoredForm::Read &read, const FactoredForm::Stat
   });
 }
 
+Value Tile::queryFor(const FactoredForm::Read &read, const FactoredForm::State &state, Value scaled, Value i, Value c,
+                     Value met) {
+  SmallVector<Value> at{i};
+  if (c) at.push_back(c);
+  Value q = emitter.at(scaled, at);
+  auto p = products(state);
+  if (!p || !p->rank || !p->grows) return q;
+  return emitter.select(emitter.binary(BinaryKind::Eq, met, emitter.number(0)), element(read.q, i, c), q);
+}
+
 Value Tile::sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, Value i, Value sum) {
   auto p = products(state);
-  if (!p || p->rank) return sum;
+  bool weighs = p && !p->rank;
+  if (!weighs && !state.clears) return sum;
   return atRow(
-      read, i, [&](Value row) { return weigh(sum, emitter.at(p->before, {row}), p->grows); }, sum);
+      read, i,
+      [&](Value row) {
+        Value x = weighs ? weigh(sum, emitter.at(p->before, {row}), p->grows) : sum;
+        return state.clears ? unlessCleared(state, row, {}, x) : x;
+      },
+      sum);
+}
+
+Value Tile::lastCleared(const FactoredForm::State &state) {
+  Value &last = clearings[state.clears.getAsOpaquePointer()];
+  if (last) return last;
+  Value none = emitter.stage("none", {}, {}, [&](StageEmitter::Indices) { return emitter.number(-1); });
+  return last = emitter.stage(
+             "cleared", {"i"}, {rows},
+             [&](StageEmitter::Indices idx) {
+               Value clears = beforeEnd(idx[0], element(state.clears, idx[0], {}), 0);
+               return emitter.select(clears, NumberOp::create(emitter.builder, emitter.loc, idx[0]), idx.back());
+             },
+             none);
+}
+
+Value Tile::unlessCleared(const FactoredForm::State &state, Value row, Value j, Value x) {
+  Value last = emitter.at(lastCleared(state), {row});
+  Value from = j ? NumberOp::create(emitter.builder, emitter.loc, j).getResult() : emitter.number(-1);
+  return emitter.select(emitter.binary(BinaryKind::Gt, last, from), emitter.number(0), x);
+}
+
+Value Tile::isNeverCleared(const FactoredForm::State &state) {
+  return emitter.binary(BinaryKind::Lt, emitter.at(lastCleared(state), {emitter.index(rows - 1)}), emitter.number(0));
 }
 
 Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
@@ -248,7 +298,10 @@ Value Tile::addWithin(Value sum, const FactoredForm::Read &read, const FactoredF
     }
     auto product = [&, a = a, v = pair.v](Value j) {
       Value x = emitter.at(a, {idx[0], j});
-      return matrix ? emitter.mul(x, element(v, j, idx[1])) : x;
+      if (matrix) x = emitter.mul(x, element(v, j, idx[1]));
+      if (!state.clears) return x;
+      return atRow(
+          read, idx[0], [&](Value row) { return unlessCleared(state, row, j, x); }, x);
     };
     sum = emitter.add(sum, emitter.fold(ReduceKind::Sum, "j", rows * pair.terms, product, last));
   }
@@ -270,7 +323,7 @@ Value Tile::update(const FactoredForm::State &state, Value before) {
     if (p) {
       SmallVector<Value> at{emitter.index(rows - 1)};
       if (p->rank) at.push_back(idx[0]);
-      sum = weigh(sum, emitter.at(p->before, at), p->grows);
+      sum = beforeChunk(state, weigh(sum, emitter.at(p->before, at), p->grows));
     }
     for (auto [pair, k] : llvm::zip(state.pairs, keys)) {
       Value added = emitter.fold(ReduceKind::Sum, "j", rows * pair.terms, [&](Value j) {
@@ -279,7 +332,7 @@ Value Tile::update(const FactoredForm::State &state, Value before) {
         at.push_back(j);
         if (rank) at.push_back(idx[0]);
         Value x = emitter.at(k, at);
-        return pair.v ? emitter.mul(x, element(pair.v, j, idx[1])) : x;
+        return fromStep(state, j, pair.v ? emitter.mul(x, element(pair.v, j, idx[1])) : x);
       });
       sum = emitter.add(sum, added);
     }

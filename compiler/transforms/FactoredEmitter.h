@@ -11,6 +11,7 @@
 #ifndef LINTEL_COMPILER_TRANSFORMS_FACTOREDEMITTER_H
 #define LINTEL_COMPILER_TRANSFORMS_FACTOREDEMITTER_H
 
+#include "compiler/analysis/TransitionAnalysis.h"
 #include "compiler/transforms/Lowering.h"
 #include "dialect/OperatorUtils.h"
 
@@ -26,6 +27,7 @@ struct FactoredForm {
     llvm::StringRef name;
     RealType type;
     mlir::Value decay;
+    mlir::Value clears; ///< where not zero, nothing is left of the state before the step; null: never
     llvm::SmallVector<Pair> pairs;
     struct LowRank {
       mlir::Value u, w;
@@ -54,8 +56,11 @@ struct FactoredForm {
     unsigned at = 0;
     for (auto [s, attr] : llvm::enumerate(op.getStates())) {
       auto info = mlir::cast<StateInfoAttr>(attr);
-      State state{info.getName(), op.stateType(s), {}, {}, {}};
+      State state{info.getName(), op.stateType(s), {}, {}, {}, {}};
       if (info.getDecay() >= 0) state.decay = values[at++];
+      if (auto select = state.decay ? state.decay.getDefiningOp<SelectOp>() : SelectOp();
+          select && select->hasAttr(clearsName))
+        state.clears = select.getCondition();
       for (int64_t p = 0; p < info.getPairs(); ++p) {
         state.pairs.push_back({values[at++], {}});
         if (info.getRank() == 2) state.pairs.back().v = values[at++];
@@ -98,14 +103,28 @@ public:
   /// What meets the state: q, scaled by the decays of each channel since the chunk's start (up to the step before,
   /// where the read is exclusive).
   mlir::Value scaledQuery(const FactoredForm::Read &read, const FactoredForm::State &state);
+  /// Row i of `scaled`, a scaledQuery, for the product with `met`, an element of the state or of a key before the
+  /// chunk: as long as that is zero no growth has met it, and an overflown factor must not.
+  mlir::Value queryFor(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value scaled,
+                       mlir::Value i, mlir::Value c, mlir::Value met);
   /// `sum`, a product of row i of scaledQuery with what lies before the chunk, times the decays that are not in
-  /// scaledQuery already: those of a scalar.
+  /// scaledQuery already: those of a scalar; zero where the state was cleared since.
   mlir::Value sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value i,
                          mlir::Value sum);
   /// Where decays differ by channel: K[i, j, c], the key of row j with the decays over (j, i].
   mlir::Value decayedKeys(const FactoredForm::State &state, unsigned pair);
   /// k scaled by the decays up to the chunk's end: what is added to the state.
   mlir::Value scaledKey(const FactoredForm::State &state, unsigned pair);
+  /// `x`, which comes from before the chunk, or zero where the state is cleared in it.
+  mlir::Value beforeChunk(const FactoredForm::State &state, mlir::Value x) {
+    return state.clears ? unlessCleared(state, emitter.index(rows - 1), {}, x) : x;
+  }
+  /// `x`, which comes from step j, or zero where the state is cleared after it in the chunk.
+  mlir::Value fromStep(const FactoredForm::State &state, mlir::Value j, mlir::Value x) {
+    return state.clears ? unlessCleared(state, emitter.index(rows - 1), j, x) : x;
+  }
+  /// Whether the state is left alone in the whole chunk, as 1 or 0.
+  mlir::Value isNeverCleared(const FactoredForm::State &state);
   /// A[i, j]: masked products within the chunk, for the rows of the read and of the pair.
   mlir::Value scores(const FactoredForm::Read &read, const FactoredForm::State &state, unsigned pair);
   /// `sum` and what row i of a read sees of the chunk's own steps, by `scores` of each pair: the steps behind i (or i
@@ -144,6 +163,12 @@ private:
   mlir::Value decayAt(const FactoredForm::State &state, mlir::Value i, mlir::Value c) {
     return beforeEnd(i, element(state.decay, i, c), 1);
   }
+  /// Makes a stage of an input's rows, which may have any stride: some loops have no way to step through those.
+  void keepRows(mlir::Value v, llvm::StringRef name);
+  /// By row, the last step up to it that clears the state; -1: none in the chunk.
+  mlir::Value lastCleared(const FactoredForm::State &state);
+  /// `x`, or zero where a step up to `row` clears what x comes from: step j, or before the chunk where j is null.
+  mlir::Value unlessCleared(const FactoredForm::State &state, mlir::Value row, mlir::Value j, mlir::Value x);
   /// `weighed` at the last row whose decays row i of the read has seen, `unweighed` where there is none.
   mlir::Value atRow(const FactoredForm::Read &read, mlir::Value i, llvm::function_ref<mlir::Value(mlir::Value)> weighed,
                     mlir::Value unweighed);
@@ -155,7 +180,7 @@ private:
   bool masked = false;
   std::map<void *, Products> known;
   std::map<void *, SubBlocks> blocks;
-  std::map<void *, mlir::Value> afters;
+  std::map<void *, mlir::Value> afters, clearings;
   std::map<std::pair<void *, void *>, mlir::Value> decayed; ///< by key and decay
   std::map<std::tuple<void *, void *, void *, bool>, mlir::Value> cache;
   llvm::SmallVector<mlir::Value> exponentsAt, exponentsNext;

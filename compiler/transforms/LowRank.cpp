@@ -25,11 +25,11 @@ Value lintel::readChunk(Tile &tile, const FactoredForm &form, const FactoredForm
     auto withOwn = [&](Value x) { return own ? e.add(x, tile.element(own, idx[0], idx[1])) : x; };
     if (!state) return withOwn(tile.addWithin(e.number(0), read, info, scores, idx));
     Value sum = tile.overFeature(info, [&](Value c) {
-      SmallVector<Value> qi{idx[0]}, at;
-      if (c) qi.push_back(c), at.push_back(c);
+      SmallVector<Value> at;
+      if (c) at.push_back(c);
       if (matrix) at.push_back(idx[1]);
-      Value q = qs ? e.at(qs, qi) : tile.element(read.q, idx[0], c);
-      return e.mul(q, e.at(state, at));
+      Value x = e.at(state, at);
+      return e.mul(qs ? tile.queryFor(read, info, qs, idx[0], c, x) : tile.element(read.q, idx[0], c), x);
     });
     if (within) sum = tile.sinceStart(read, info, tile.stepOf(idx[0], read.terms), sum);
     return withOwn(tile.addWithin(sum, read, info, scores, idx));

@@ -150,8 +150,10 @@ KernelOp lintel::lowerStepwise(Operation *form) {
 Value lintel::exponentStart(StageEmitter &emitter, Value initial) {
   Value given =
       GivenOp::create(emitter.builder, emitter.loc, RealType::get(emitter.builder.getContext(), ArrayRef<int64_t>{}));
-  return emitter.stage("p", {}, {}, [&](StageEmitter::Indices) {
-    return emitter.select(given, emitter.at(initial, {}), emitter.number(-1e30));
+  auto sizes = cast<RealType>(initial.getType()).getSizes();
+  SmallVector<StringRef> axes(sizes.size(), "c");
+  return emitter.stage("p", axes, sizes, [&](StageEmitter::Indices idx) {
+    return emitter.select(given, emitter.at(initial, idx), emitter.number(-1e30));
   });
 }
 
@@ -168,7 +170,7 @@ SmallVector<Value> lintel::finalStates(StageEmitter &emitter, KernelOp kernel, V
     result[s] = emitter.stage((names[s] + "_out").str(), axes, sizes, [&, s = s, p = p](StageEmitter::Indices idx) {
       Value x = emitter.at(last[s], idx), zero = emitter.number(0);
       // In two steps: the product may be a number where the power alone is none.
-      Value e = emitter.at(last[p], {});
+      Value e = emitter.at(last[p], idx.take_front(cast<RealType>(last[p].getType()).getRank()));
       Value half = emitter.unary(UnaryKind::Ceil, emitter.mul(e, emitter.number(0.5)));
       Value product = emitter.mul(emitter.mul(x, emitter.unary(UnaryKind::Exp2, half)),
                                   emitter.unary(UnaryKind::Exp2, emitter.binary(BinaryKind::Sub, e, half)));

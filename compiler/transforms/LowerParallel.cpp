@@ -59,11 +59,10 @@ private:
       else if (both) e.materialize(read.q, "q", chunk), queries.push_back({});
       else queries.push_back(tile.scaledQuery(read, form.states[read.state]));
     }
-    auto query = [&](unsigned r, Value i, Value c) {
-      if (!queries[r]) return tile.element(form.reads[r].q, i, c);
-      SmallVector<Value> at{i};
-      if (c) at.push_back(c);
-      return e.at(queries[r], at);
+    auto query = [&](unsigned r, Value i, Value c, Value met) {
+      auto &read = form.reads[r];
+      if (!queries[r]) return tile.element(read.q, i, c);
+      return tile.queryFor(read, form.states[read.state], queries[r], i, c, met);
     };
     // The initial state, as far as channel c of query i sees it.
     auto initial = [&](unsigned r, StageEmitter::Indices idx, Value all) {
@@ -73,7 +72,7 @@ private:
         SmallVector<Value> at;
         if (c) at.push_back(c);
         at.append(idx.begin() + 1, idx.end());
-        Value x = e.mul(query(r, idx[0], c), e.at(frame.states[read.state], at));
+        Value before = e.at(frame.states[read.state], at), x = e.mul(query(r, idx[0], c, before), before);
         return all ? tile.weigh(x, e.at(all, {c}), true) : x;
       });
     };
@@ -94,6 +93,13 @@ private:
         between[s] = carried.size();
         carried.push_back(perDecay(e, state, [&](StageEmitter::Indices) { return e.number(1); }));
       }
+    // Descending, whether no block between clears the state.
+    SmallVector<unsigned> open(form.states.size(), ~0u);
+    for (auto [s, state] : llvm::enumerate(form.states)) {
+      if (!descending || !state.clears) continue;
+      open[s] = carried.size();
+      carried.push_back(e.stage("open", {}, {}, [&](StageEmitter::Indices) { return e.number(1); }));
+    }
     // What a query becomes on its way back through low-rank transitions.
     SmallVector<unsigned> moved(form.reads.size(), ~0u);
     for (auto [r, read] : llvm::enumerate(form.reads)) {
@@ -108,7 +114,7 @@ private:
     unsigned exponentsFrom = carried.size();
     carried.append(start.begin(), start.end());
     SmallVector<Value> seen = blocks(t, carried, !both, [&](Value s, ValueRange args) {
-      return keyBlock(s, args, between, moved, exponentsFrom, query);
+      return keyBlock(s, args, between, open, moved, exponentsFrom, query);
     });
 
     SmallVector<Value> results;
@@ -133,7 +139,9 @@ private:
           Value all = between[read.state] == ~0u ? Value() : seen[between[read.state]];
           bool vector = all && cast<RealType>(all.getType()).getRank();
           Value first = initial(r, idx, vector ? all : Value());
-          sum = e.add(sum, all && !vector ? tile.weigh(first, e.at(all, {}), true) : first);
+          if (all && !vector) first = tile.weigh(first, e.at(all, {}), true);
+          if (open[read.state] != ~0u) first = e.select(e.at(seen[open[read.state]], {}), first, e.number(0));
+          sum = e.add(sum, first);
         }
         if (both) return sum;
         return tile.addWithin(tile.sinceStart(read, state, idx[0], sum), read, state, scores, idx);
@@ -203,8 +211,9 @@ private:
     return {nextSeen, nextX};
   }
 
-  SmallVector<Value> keyBlock(Value s, ValueRange carried, ArrayRef<unsigned> between, ArrayRef<unsigned> moved,
-                              unsigned exponentsFrom, llvm::function_ref<Value(unsigned, Value, Value)> query) {
+  SmallVector<Value> keyBlock(Value s, ValueRange carried, ArrayRef<unsigned> between, ArrayRef<unsigned> open,
+                              ArrayRef<unsigned> moved, unsigned exponentsFrom,
+                              llvm::function_ref<Value(unsigned, Value, Value, Value)> query) {
     Tile keys(form, frame, builder, loc, s, chunk, carried.drop_front(exponentsFrom));
     // Only a bidirectional operator meets the last block, which may be short.
     if (both) keys.maskAfterEnd();
@@ -231,18 +240,21 @@ private:
             if (c) kj.push_back(c);
             Value x = k.at(scaled, kj);
             if (vector) x = keys.weigh(x, k.at(carried[ba], {c}), p->grows);
-            return k.mul(query(r, idx[0], c), x);
+            return k.mul(query(r, idx[0], c, x), x);
           });
           return ba != ~0u && !vector ? keys.weigh(sum, k.at(carried[ba], {}), p->grows) : sum;
         }));
       }
       next.push_back(perQuery(k, r, "r", [&](StageEmitter::Indices idx) {
         Value sum = k.at(carried[r], idx);
-        if (p && !descending) sum = keys.weigh(sum, k.at(p->before, {k.index(chunk - 1)}), p->grows);
+        if (p && !descending)
+          sum = keys.beforeChunk(state, keys.weigh(sum, k.at(p->before, {k.index(chunk - 1)}), p->grows));
         for (auto [pair, a] : llvm::enumerate(scores))
           sum = k.add(sum, k.fold(ReduceKind::Sum, "j", chunk, [&](Value j) {
             Value x = k.at(a, {idx[0], j});
-            return values[pair] ? k.mul(x, k.at(values[pair], {j, idx[1]})) : x;
+            if (values[pair]) x = k.mul(x, k.at(values[pair], {j, idx[1]}));
+            if (open[read.state] != ~0u) x = k.select(k.at(carried[open[read.state]], {}), x, k.number(0));
+            return keys.fromStep(state, j, x);
           }));
         return sum;
       }));
@@ -254,6 +266,12 @@ private:
         SmallVector<Value> at{k.index(chunk - 1)};
         at.append(idx.begin(), idx.end());
         return k.mul(k.at(carried[between[si]], idx), k.at(p.before, at));
+      }));
+    }
+    for (auto [si, state] : llvm::enumerate(form.states)) {
+      if (open[si] == ~0u) continue;
+      next.push_back(k.stage("open", {}, {}, [&, si = si](StageEmitter::Indices) {
+        return k.mul(k.at(carried[open[si]], {}), keys.isNeverCleared(state));
       }));
     }
     next.append(nextMoved);

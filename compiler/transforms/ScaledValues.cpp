@@ -52,6 +52,22 @@ Value ScaledValues::value(const Exponent &e) {
   return sums[e] = sum ? sum : number(0);
 }
 
+bool ScaledValues::isForEach(const Exponent &e) const {
+  return llvm::any_of(e, [&](auto &term) { return cast<RealType>(symbols[term.first].getType()).getRank() > 0; });
+}
+
+void ScaledValues::leaves(const Exponent &e, llvm::SetVector<Operation *> &exponentials,
+                          llvm::SetVector<Value> &values) const {
+  for (auto [s, n] : e) {
+    if (!isForEach(Exponent{{s, n}}) || !values.insert(symbols[s])) continue;
+    if (auto it = exponentialOf.find(s); it != exponentialOf.end()) exponentials.insert(it->second);
+    auto it = maximumOf.find(s);
+    if (it == maximumOf.end()) continue;
+    leaves(it->second.first, exponentials, values);
+    leaves(it->second.second, exponentials, values);
+  }
+}
+
 Value ScaledValues::timesPower(Value x, const Exponent &e) {
   if (e.empty()) return x;
   auto it = powers.find(e);
@@ -119,14 +135,17 @@ Scaled ScaledValues::cloneWith(Operation *op, ArrayRef<Value> operands) {
   return {builder.clone(*op, mapping)->getResult(0), {}, isZero(op)};
 }
 
-Value ScaledValues::exponentOf(Value a) {
+Value ScaledValues::exponentOf(Value a, UnaryOp exp) {
   constexpr double log2e = 1.4426950408889634, most = 1e30;
   Value top = a;
   unsigned rank = cast<RealType>(a.getType()).getRank();
+  bool each = rank == 1 && keepsEach(exp);
   if (rank == 2) top = FlattenOp::create(builder, loc, top);
-  if (rank > 0) top = ReduceOp::create(builder, loc, ReduceKind::Max, top);
+  if (rank > 0 && !each) top = ReduceOp::create(builder, loc, ReduceKind::Max, top);
   Value e = UnaryOp::create(builder, loc, UnaryKind::Ceil, binary(BinaryKind::Mul, top, number(log2e)));
-  return binary(BinaryKind::Max, binary(BinaryKind::Min, e, number(most)), number(-most));
+  e = binary(BinaryKind::Max, binary(BinaryKind::Min, e, number(most)), number(-most));
+  if (each) exponentialOf[symbol(e)] = exp;
+  return e;
 }
 
 Value ScaledValues::exponentialOver(Value a, Value e) {
@@ -138,7 +157,7 @@ Value ScaledValues::exponentialOver(Value a, Value e) {
 }
 
 Scaled ScaledValues::exponential(UnaryOp op) {
-  Value a = plain(op.getX()), e = exponentOf(a);
+  Value a = plain(op.getX()), e = exponentOf(a, op);
   return {exponentialOver(a, e), {{symbol(e), 1}}};
 }
 
@@ -156,7 +175,7 @@ std::optional<Scaled> ScaledValues::chosenExponential(SelectOp op) {
   auto select = [&](Value x, Value y) -> Value {
     return SelectOp::create(builder, loc, condition, first ? x : y, first ? y : x);
   };
-  Value e = exponentOf(select(a, number(0)));
+  Value e = exponentOf(select(a, number(0)), exp);
   Exponent exponent{{symbol(e), 1}};
   return Scaled{select(exponentialOver(a, e), timesPower(of(other).x, plus({}, exponent, -1))), exponent};
 }
@@ -249,6 +268,18 @@ Scaled ScaledValues::rewrite(Operation *op) {
   if (auto select = dyn_cast<SelectOp>(op)) {
     if (auto chosen = chosenExponential(select)) return *chosen;
     return aligned(1);
+  }
+  // An axis that is summed over, or whose elements part, has no exponents of its own.
+  auto parts = [&](unsigned i) {
+    if (!isForEach(in[i].e)) return false;
+    summed.push_back(in[i].e);
+    return true;
+  };
+  bool apart = isa<ConcatOp, ReduceOp, CumsumOp, ExtractOp, FlattenOp, FinalOp>(op);
+  for (unsigned i = 0; i < in.size(); ++i) {
+    auto type = cast<RealType>(op->getOperand(i).getType());
+    bool sums = apart || (isa<MatmulOp>(op) && (i == 1 || type.getRank() == 1)) || (isa<OuterOp>(op) && i == 1);
+    if (sums && parts(i)) return unscaled();
   }
   if (isa<ConcatOp>(op)) return aligned(0);
   if (isa<MatmulOp, OuterOp>(op)) return withExponent(plus(in[0].e, in[1].e));

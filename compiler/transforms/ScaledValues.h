@@ -1,9 +1,12 @@
 //===- ScaledValues.h - values as mantissa and power of two ---------------===//
 //
-// The idea. An unbounded exponential is held as `x * 2^e` with a scalar integer e, so that x stays near 1. Products add
+// The idea. An unbounded exponential is held as `x * 2^e` with an integer e, so that x stays near 1. Products add
 // exponents, sums are brought to the larger one, and a ratio subtracts them: what cancels in the mathematics cancels
-// here before it can overflow. Exponents are sums of scalars of the program (`Exponent`), kept symbolic so that equal
+// here before it can overflow. Exponents are sums of values of the program (`Exponent`), kept symbolic so that equal
 // ones vanish.
+//
+// An exponent of a vector is a scalar, common to its elements, or a vector with one for each: then it stands beside
+// vectors and matrices along their first axis, and no axis that carries one is summed over (see `conflicts`).
 //
 // Example: with s = sum_j exp(k_j) v_j = x * 2^p, the new sum is s + exp(k) v = (x 2^(p-m) + exp(k - e ln 2) v 2^(e-m))
 // * 2^m, where e = ceil(k log2(e)) and m = max(p, e). With z = sum_j exp(k_j) held over the same m, (s / z) has no
@@ -18,6 +21,7 @@
 
 #include "compiler/analysis/RangeAnalysis.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 #include <map>
 
 namespace lintel {
@@ -33,12 +37,13 @@ struct Scaled {
   bool zero = false;
 };
 
-/// Rewrites the ops of a step, one by one in order, into scaled values at the builder's place.
+/// Rewrites the ops of a step, one by one in order, into scaled values at the builder's place. `isScaled`: which
+/// exponentials get an exponent; `keepsEach`: which vectors of them one for each element.
 class ScaledValues {
 public:
   ScaledValues(mlir::OpBuilder &builder, mlir::Location loc, RangeAnalysis &ranges,
-               llvm::function_ref<bool(UnaryOp)> isScaled)
-      : builder(builder), loc(loc), ranges(ranges), isScaled(isScaled) {}
+               llvm::function_ref<bool(UnaryOp)> isScaled, llvm::function_ref<bool(UnaryOp)> keepsEach)
+      : builder(builder), loc(loc), ranges(ranges), isScaled(isScaled), keepsEach(keepsEach) {}
 
   /// `v` of the old body is from now on `s`.
   void bind(mlir::Value v, Scaled s) { known[v] = std::move(s); }
@@ -46,8 +51,15 @@ public:
   const Scaled &of(mlir::Value v) const { return known.find(v)->second; }
 
   unsigned symbol(mlir::Value v);
-  /// The exponent as a scalar.
+  /// The exponent as a scalar or vector.
   mlir::Value value(const Exponent &e);
+  /// Whether it is a vector.
+  bool isForEach(const Exponent &e) const;
+  /// Where `e`, a vector, comes from: exponentials of the old body, and values that symbols were made of.
+  void leaves(const Exponent &e, llvm::SetVector<mlir::Operation *> &exponentials,
+              llvm::SetVector<mlir::Value> &values) const;
+  /// Exponents that are vectors along an axis which some op sums over or takes apart: they must be scalars.
+  llvm::ArrayRef<Exponent> conflicts() const { return summed; }
   mlir::Value timesPower(mlir::Value x, const Exponent &e);
   /// Whether e <= 0 follows from what the maxima in it are maxima of.
   bool isNonPositive(const Exponent &e) const {
@@ -62,8 +74,8 @@ private:
   /// `where(c, a, exp(x))` with the exponent of the elements that it takes, so that an exponential that is small for
   /// all of them does not vanish beside an `a` that none of them is.
   std::optional<Scaled> chosenExponential(SelectOp op);
-  /// The exponent that the largest element of exp(a) has.
-  mlir::Value exponentOf(mlir::Value a);
+  /// The exponent that the largest element of exp(a) has, or the one of each; `exp` is the exponential's op.
+  mlir::Value exponentOf(mlir::Value a, UnaryOp exp);
   /// exp(a) / 2^e
   mlir::Value exponentialOver(mlir::Value a, mlir::Value e);
   Scaled cloneWith(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
@@ -80,7 +92,9 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   RangeAnalysis &ranges;
-  llvm::function_ref<bool(UnaryOp)> isScaled;
+  llvm::function_ref<bool(UnaryOp)> isScaled, keepsEach;
+  llvm::SmallVector<Exponent> summed;
+  llvm::DenseMap<unsigned, mlir::Operation *> exponentialOf; // by symbol
   llvm::DenseMap<mlir::Value, Scaled> known;
   llvm::DenseMap<mlir::Value, mlir::Value> plains;
   llvm::SmallVector<mlir::Value> symbols;

@@ -34,11 +34,16 @@ public:
     // What only outputs see must not stand in the way of what states need.
     for (bool readsToo : {true, false}) {
       scalesReads = readsToo;
-      if (isNeeded())
+      if (!isNeeded()) continue;
+      // An exponent for each channel where that can be; it may be that only common ones cancel.
+      for (bool each : {true, false}) {
+        mayKeepEach = each;
         if (RecurrentOp result = search()) {
           say(result);
           return result;
         }
+        if (!llvm::is_contained(wantsEach, true)) break;
+      }
     }
     return {};
   }
@@ -48,20 +53,28 @@ private:
     // States that need an exponent share one as long as all of their updates agree; those that differ are told apart,
     // round by round.
     SmallVector<int> group(numStates, -1);
-    for (unsigned round = 0; round < 2 * numStates * numStates + 2; ++round) {
+    common.clear();
+    isCommon.assign(numStates, false);
+    wantsEach.assign(numStates, false);
+    unsigned rounds = 2 * numStates * (numStates + 2) + 2;
+    body.walk([&](UnaryOp) { ++rounds; });
+    for (unsigned round = 0; round < rounds; ++round) {
       Candidate c = build(group);
       bool grown = false;
       for (unsigned s = 0; s < numStates; ++s)
         if (group[s] < 0 && !c.next[s].empty()) grown = true, group[s] = 0;
       if (grown) {
         for (int &g : group) g = g < 0 ? -1 : 0;
+      }
+      if (grown || c.stale) {
         c.op.erase();
         continue;
       }
-      std::map<std::pair<int, Exponent>, int> classes;
+      std::map<std::tuple<int, int64_t, Exponent>, int> classes;
       SmallVector<int> refined(numStates, -1);
       for (unsigned s = 0; s < numStates; ++s)
-        if (group[s] >= 0) refined[s] = classes.try_emplace({group[s], c.next[s]}, classes.size()).first->second;
+        if (group[s] >= 0)
+          refined[s] = classes.try_emplace({group[s], channels(s), c.next[s]}, classes.size()).first->second;
       if (refined == group) {
         if (c.cancels && (scalesReads || !classes.empty()) && isSound(c)) return c.op;
         c.op.erase();
@@ -87,21 +100,28 @@ private:
 
   /// What was done and why, as the attribute `stabilized`.
   void say(RecurrentOp result) {
-    SmallVector<std::string> held, wide, vanishing;
+    SmallVector<std::string> held, heldEach, wide, vanishing;
     auto insert = [](SmallVector<std::string> &list, std::string text) {
       if (!llvm::is_contained(list, text)) list.push_back(std::move(text));
     };
     for (auto [s, scale] : llvm::enumerate(result.getScales()))
-      if (scale >= 0) insert(held, cast<StringAttr>(result.getStates()[s]).getValue().str());
+      if (scale >= 0) {
+        auto type = cast<RealType>(result.getBody().getArgument(inputs + scale).getType());
+        insert(type.getRank() ? heldEach : held, cast<StringAttr>(result.getStates()[s]).getValue().str());
+      }
     body.walk([&](UnaryOp u) {
       if (u.getKind() != UnaryKind::Exp || !isScaled(u)) return;
       if (ranges.of(u.getX()).high > bound) insert(wide, placeOf(u));
       else if (vanishesInQuotient(u)) insert(vanishing, placeOf(u));
     });
     SmallVector<std::string> lines;
-    if (!held.empty())
-      lines.push_back(llvm::join(held, ", ") + " held as x * 2^p with a running maximum p: no bound on exp at " +
-                      llvm::join(wide, ", "));
+    auto hold = [&](ArrayRef<std::string> names, StringRef p) {
+      if (!names.empty())
+        lines.push_back(llvm::join(names, ", ") + " held as x * 2^p with a running maximum " + p.str() +
+                        ": no bound on exp at " + llvm::join(wide, ", "));
+    };
+    hold(held, "p");
+    hold(heldEach, "p for each channel");
     if (!vanishing.empty())
       lines.push_back("exp relative to its largest element, as both parts of a quotient could vanish with it: at " +
                       llvm::join(vanishing, ", "));
@@ -114,7 +134,42 @@ private:
     SmallVector<Exponent> next; // of each state after the step
     bool cancels;
     unsigned exponents;
+    bool stale = false; // what it was built by has changed since
   };
+
+  /// How many exponents state `s` is held with, one for each of its rows; 0: one for all.
+  int64_t channels(unsigned s) {
+    return wantsEach[s] ? cast<RealType>(body.getArgument(inputs + s).getType()).getSizes()[0] : 0;
+  }
+
+  /// What feeds `e` has one exponent for all channels from now on. Whether that is new.
+  bool makeCommon(const ScaledValues &values, const Exponent &e, ArrayRef<int> group) {
+    llvm::SetVector<Operation *> exponentials;
+    llvm::SetVector<Value> from;
+    values.leaves(e, exponentials, from);
+    bool changed = false;
+    for (Operation *exp : exponentials) changed |= common.insert(exp).second;
+    for (Value v : from) {
+      auto arg = dyn_cast<BlockArgument>(v);
+      if (!arg) continue;
+      int g = static_cast<int>(arg.getArgNumber()) - static_cast<int>(inputs + numStates);
+      for (unsigned s = 0; s < numStates; ++s)
+        if (group[s] == g && !isCommon[s]) isCommon[s] = true, wantsEach[s] = false, changed = true;
+    }
+    return changed;
+  }
+
+  /// Which exponents can be vectors, by what came out.
+  void settleEach(Candidate &c, const ScaledValues &values, ArrayRef<int> group) {
+    for (const Exponent &e : values.conflicts()) c.stale |= makeCommon(values, e, group);
+    if (c.stale) return; // states that share an exponent so far need not share this
+    for (unsigned s = 0; s < numStates; ++s) {
+      if (!values.isForEach(c.next[s]) || wantsEach[s]) continue;
+      if (isCommon[s] || !cast<RealType>(body.getArgument(inputs + s).getType()).getRank())
+        c.stale |= makeCommon(values, c.next[s], group);
+      else wantsEach[s] = c.stale = true;
+    }
+  }
 
   /// Whether `v` only multiplies what depends on states: a decay, whose size is the operator's own affair.
   bool isCoefficient(Value v) {
@@ -194,11 +249,18 @@ private:
     Block &block = c.op.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&block);
     auto isScaledExp = [&](UnaryOp exp) { return isScaled(exp); };
-    ScaledValues values(builder, loc, ranges, isScaledExp);
+    auto keepsEach = [&](UnaryOp exp) { return mayKeepEach && !common.contains(exp); };
+    ScaledValues values(builder, loc, ranges, isScaledExp, keepsEach);
     for (BlockArgument arg : body.getArguments())
       values.bind(arg, {block.addArgument(arg.getType(), arg.getLoc()), {}});
     for (int g = 0; g < exponents; ++g) {
-      unsigned p = values.symbol(block.addArgument(RealType::get(op->getContext(), ArrayRef<int64_t>{}), loc));
+      // Of the same for all: until they are told apart they share a scalar.
+      SmallVector<int64_t> sizes;
+      for (unsigned s = 0; s < numStates; ++s)
+        if (group[s] == g) sizes.push_back(channels(s));
+      bool each = sizes[0] && llvm::all_equal(sizes);
+      sizes.truncate(each ? 1 : 0);
+      unsigned p = values.symbol(block.addArgument(RealType::get(op->getContext(), sizes), loc));
       for (unsigned s = 0; s < numStates; ++s)
         if (group[s] == g) values.bind(body.getArgument(inputs + s), {block.getArgument(inputs + s), {{p, 1}}});
     }
@@ -215,7 +277,14 @@ private:
       results.push_back(values.of(v).x);
       c.next.push_back(values.of(v).e);
     }
-    for (int g = 0; g < exponents; ++g) results.push_back(values.value(c.next[llvm::find(group, g) - group.begin()]));
+    settleEach(c, values, group);
+    for (int g = 0; g < exponents; ++g) {
+      Value next = values.value(c.next[llvm::find(group, g) - group.begin()]);
+      Type type = block.getArgument(inputs + numStates + g).getType();
+      if (next.getType() != type && cast<RealType>(next.getType()).getRank() == 0)
+        next = BroadcastOp::create(builder, loc, type, next);
+      results.push_back(next);
+    }
     YieldOp::create(builder, loc, results);
     return c;
   }
@@ -251,7 +320,10 @@ private:
   StateDependence states;
   RangeAnalysis ranges;
   DenseMap<Value, bool> coefficients;
-  DenseSet<Value> divisors, updates; // what goes into a divisor, and into a state
+  bool mayKeepEach = false;
+  DenseSet<Operation *> common;          // exponentials with one exponent for all of their elements
+  SmallVector<bool> isCommon, wantsEach; // states with one exponent, states with one for each channel
+  DenseSet<Value> divisors, updates;     // what goes into a divisor, and into a state
   bool scalesReads = true;
 };
 

@@ -102,6 +102,7 @@ Value Tile::subBlockScores(const FactoredForm::Read &read, const FactoredForm::S
   Value k = state.pairs[pair].k;
   auto stepI = [&](Value row) { return stepOf(row, read.terms); };
   auto stepJ = [&](Value row) { return stepOf(row, terms); };
+  if (grows) keepRows(k, "k");
   auto blockOf = [&](Value i) { return arithmetic(i, '/', b); };
   auto same = [&](Value i, Value j) { return emitter.compare(BinaryKind::Eq, blockOf(i), blockOf(j)); };
   auto seen = [&](Value i, Value j) { return emitter.compare(read.inclusive ? BinaryKind::Le : BinaryKind::Lt, j, i); };
@@ -138,7 +139,7 @@ Value Tile::subBlockScores(const FactoredForm::Read &read, const FactoredForm::S
     Value i = blockOf(stepI(idx[0])), j = blockOf(stepJ(idx[1]));
     return emitter.fold(ReduceKind::Sum, "c", d, [&](Value c) {
       Value x = weigh(emitter.at(kr, {idx[1], c}), emitter.at(s.between, {i, j, c}), grows);
-      return emitter.mul(emitter.at(q, {idx[0], c}), x);
+      return emitter.mul(queryFor(read, state, q, idx[0], c, x), x);
     });
   });
   return emitter.stage("A", {"i", "j"}, sizes, [&](StageEmitter::Indices idx) {

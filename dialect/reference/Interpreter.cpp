@@ -135,7 +135,10 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
   Evaluator evaluator(sequence);
   struct Token {
     SmallVector<Array> values, internal;
+    SmallVector<bool> clears; // by state
   };
+  // What a decay is chosen over (see clearsName of TransitionAnalysis.h): the state before is gone, not decayed.
+  SmallVector<Value> clears(n);
   States exponents(states.begin() + n, states.end());
   auto evaluateTokens = [&](int64_t t0, int64_t t1) {
     std::vector<Token> tokens;
@@ -153,6 +156,7 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
       }
       token.internal.append(exponents.begin(), exponents.end());
       token.values = enter(op.getToken(), token.internal);
+      for (Value c : clears) token.clears.push_back(c && evaluator.values.lookup(c).data[0] != 0);
       tokens.push_back(std::move(token));
     }
     return tokens;
@@ -170,7 +174,11 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
   unsigned at = 0;
   for (unsigned s = 0; s < n; ++s) {
     auto info = cast<StateInfoAttr>(op.getStates()[s]);
-    if (info.getDecay() >= 0) decay[s] = at++;
+    if (info.getDecay() >= 0) {
+      auto select = op.getToken().front().getTerminator()->getOperand(at).template getDefiningOp<SelectOp>();
+      if (select && select->hasAttr("clears")) clears[s] = select.getCondition();
+      decay[s] = at++;
+    }
     for (int64_t p = 0; p < info.getPairs(); ++p) {
       pairs[s].push_back({at, info.getRank() == 2 ? at + 1 : ~0u});
       at += info.getRank() == 2 ? 2 : 1;
@@ -194,7 +202,8 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
         for (int64_t c = 0; c < rows(s); ++c)
           for (int64_t e = 0; e < columns(s); ++e) {
             double &x = states[s].data[c * columns(s) + e];
-            if (decay[s] >= 0) x *= along(token.values[decay[s]], c);
+            if (token.clears[s]) x = 0;
+            else if (decay[s] >= 0) x *= along(token.values[decay[s]], c);
             for (Pair p : pairs[s]) x += along(token.values[p.k], c) * valueAt(token, p.v, e);
             for (auto [r, term] : llvm::enumerate(lowRank[s]))
               x += along(token.values[term.u], c) * read[r * columns(s) + e];
@@ -222,13 +231,15 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
       for (int64_t c = 0; c < rows(s); ++c) sum += x[c] * along(y, c);
       return sum;
     };
+    bool isCleared = false;
     if (!whole)
-      for (int64_t j = last; j >= 0; --j) {
+      for (int64_t j = last; j >= 0 && !isCleared; --j) {
         const Token &token = tokens[j];
         for (Pair p : pairs[s]) {
           double weight = dot(token.values[p.k]);
           for (int64_t e = 0; e < out.size(); ++e) out.data[e] += weight * valueAt(token, p.v, e);
         }
+        if ((isCleared = token.clears[s])) continue;
         SmallVector<double> up;
         for (LowRank term : lowRank[s]) up.push_back(dot(token.values[term.u]));
         for (int64_t c = 0; c < rows(s); ++c) {
@@ -236,7 +247,7 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
           for (auto [term, weight] : llvm::zip(lowRank[s], up)) x[c] += weight * along(token.values[term.w], c);
         }
       }
-    for (int64_t c = 0; c < rows(s); ++c)
+    for (int64_t c = 0; c < rows(s) && !isCleared; ++c)
       for (int64_t e = 0; e < out.size(); ++e) out.data[e] += x[c] * states[s].data[c * columns(s) + e];
     return out;
   };
@@ -416,12 +427,13 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
       return error("expected state '" + o.states[s] + "' of shape " + shapeText(shape) + ", found " +
                    shapeText(it->second.shape));
     if (!llvm::is_contained(o.scales, static_cast<int64_t>(s))) results.final[o.states[s]] = Array(shape);
-    if (auto it = args.exponents.find(o.states[s]);
-        it != args.exponents.end() && it->second.shape != ArrayRef<int64_t>({B, H}))
-      return error("expected exponents of state '" + o.states[s] + "' of shape " + shapeText({B, H}) + ", found " +
+    bool scaled = s < o.scales.size() && o.scales[s] >= 0;
+    shape.truncate(2);
+    if (scaled) shape.append(o.stateShapes[o.scales[s]]);
+    if (auto it = args.exponents.find(o.states[s]); it != args.exponents.end() && it->second.shape != shape)
+      return error("expected exponents of state '" + o.states[s] + "' of shape " + shapeText(shape) + ", found " +
                    shapeText(it->second.shape));
-    if (args.takesExponents && s < o.scales.size() && o.scales[s] >= 0)
-      results.exponents[o.states[s]] = Array(SmallVector<int64_t>{B, H});
+    if (args.takesExponents && scaled) results.exponents[o.states[s]] = Array(shape);
   }
   for (int64_t b = 0; b < B; ++b)
     for (int64_t h = 0; h < H; ++h) {
@@ -470,15 +482,21 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
       for (auto [s, p] : llvm::enumerate(o.scales)) {
         if (p < 0) continue;
         auto it = args.exponents.find(o.states[s]);
-        if (it != args.exponents.end()) states[p].data[0] = it->second.data[b * H + h];
-        if (!given && !kernel) states[p].data[0] = -1e30;
+        Array &exponent = states[p];
+        if (it != args.exponents.end())
+          std::copy_n(it->second.data.begin() + (b * H + h) * exponent.size(), exponent.size(), exponent.data.begin());
+        if (!given && !kernel) std::fill(exponent.data.begin(), exponent.data.end(), -1e30);
       }
       runItem(o, sequence, states);
       for (auto [s, p] : llvm::enumerate(o.scales)) {
         if (p < 0) continue;
-        if (args.takesExponents) results.exponents[o.states[s]].data[b * H + h] = states[p].data[0];
+        const Array &exponent = states[p];
+        int64_t each = states[s].size() / exponent.size();
+        if (args.takesExponents)
+          llvm::copy(exponent.data, results.exponents[o.states[s]].data.begin() + (b * H + h) * exponent.size());
         else if (!kernel)
-          for (double &x : states[s].data) x = x == 0 ? x : x * std::exp2(states[p].data[0]);
+          for (auto [i, x] : llvm::enumerate(states[s].data))
+            x = x == 0 ? x : x * std::exp2(exponent.data[static_cast<int64_t>(i) / each]);
       }
       for (unsigned s = 0; s < o.states.size(); ++s)
         if (auto it = results.final.find(o.states[s]); it != results.final.end())

@@ -47,12 +47,18 @@ int lintel_internal_check_kernel(const lintel_kernel *kernel, lintel_error *erro
     reason = "no exponents where it says it has some";
   for (uint32_t i = 0; !reason && i < kernel->num_exponents; ++i) {
     const lintel_parameter *p = &kernel->exponents[i];
-    if (!checkParameter(p, LINTEL_EXPONENT, &reason) && (p->rank || p->dtype != LINTEL_F64))
-      reason = "an exponent that is not one f64";
+    if (!checkParameter(p, LINTEL_EXPONENT, &reason) && (p->rank > 1 || p->dtype != LINTEL_F64))
+      reason = "an exponent that is neither one f64 nor a vector of them";
   }
-  for (uint32_t i = 0; !reason && i < kernel->num_states; ++i)
-    if (kernel->states[i].exponent < 0 || (uint32_t)kernel->states[i].exponent > kernel->num_exponents)
+  for (uint32_t i = 0; !reason && i < kernel->num_states; ++i) {
+    const lintel_parameter *state = &kernel->states[i];
+    if (state->exponent < 0 || (uint32_t)state->exponent > kernel->num_exponents)
       reason = "a state with an exponent that is not there";
+    else if (state->exponent) {
+      const lintel_parameter *p = &kernel->exponents[state->exponent - 1];
+      if (p->rank && (!state->rank || p->dim[0] != state->dim[0])) reason = "a state with exponents of another size";
+    }
+  }
   for (uint32_t i = 0; !reason && i < kernel->num_outputs; ++i) checkParameter(&kernel->out[i], LINTEL_OUT, &reason);
   for (uint32_t i = 0; !reason && i < kernel->num_variants; ++i) {
     const lintel_variant *variant = &kernel->variants[i];

@@ -76,11 +76,12 @@ static int64_t firstStep(thread_area *area, const int64_t *lengths, int64_t sequ
   return area->first;
 }
 
-/* `to` * 2^p, where the product is wanted. */
-static void multiplyOut(const lintel_parameter *state, void *to, double p) {
-  const int power = p > 9999 ? 9999 : p < -9999 ? -9999 : (int)p; /* beyond any float */
-  const int64_t elements = lintel_internal_elements(state);
+/* `to` * 2^p, where the product is wanted; `exponents` of them, one for each row where there are more than one. */
+static void multiplyOut(const lintel_parameter *state, void *to, const double *p, int64_t exponents) {
+  const int64_t elements = lintel_internal_elements(state), each = elements / exponents;
   for (int64_t i = 0; i < elements; ++i) {
+    const double of = p[i / each];
+    const int power = of > 9999 ? 9999 : of < -9999 ? -9999 : (int)of; /* beyond any float */
     if (state->dtype == LINTEL_F64) ((double *)to)[i] = ldexp(((double *)to)[i], power);
     else ((float *)to)[i] = ldexpf(((float *)to)[i], power);
   }
@@ -97,14 +98,17 @@ static void passStates(const lintel_kernel *kernel, const lintel_item *item) {
     if (!to) continue;
     if (!from) memset(to, 0, bytes);
     else if (to != from) memcpy(to, from, bytes);
-    if (from && e >= 0 && item->exponent_in[e] && !item->exponent_out[e]) multiplyOut(state, to, *item->exponent_in[e]);
+    if (from && e >= 0 && item->exponent_in[e] && !item->exponent_out[e])
+      multiplyOut(state, to, item->exponent_in[e], lintel_internal_elements(&kernel->exponents[e]));
   }
   for (uint32_t e = 0; e < kernel->num_exponents; ++e) {
     int given = 0; /* states that are not say that they hold nothing yet */
     for (uint32_t i = 0; i < kernel->num_states; ++i)
       if (item->state_in[i]) given = 1;
-    if (item->exponent_out[e])
-      *item->exponent_out[e] = !given ? LINTEL_EXPONENT_NONE : item->exponent_in[e] ? *item->exponent_in[e] : 0;
+    const double *from = item->exponent_in[e];
+    double *to = item->exponent_out[e];
+    for (int64_t n = 0; to && n < lintel_internal_elements(&kernel->exponents[e]); ++n)
+      to[n] = !given ? LINTEL_EXPONENT_NONE : from ? from[n] : 0;
   }
 }
 

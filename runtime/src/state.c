@@ -62,6 +62,16 @@ static void *allocate(uint64_t bytes) {
   return aligned_alloc(LINTEL_ALIGNMENT, (size_t)lintel_internal_round_up(bytes ? bytes : 1, LINTEL_ALIGNMENT));
 }
 
+/* What exponent `i` of all heads takes, rounded up; UINT64_MAX: more than can be addressed. */
+static uint64_t exponentBytes(const lintel_kernel *kernel, uint32_t i, int64_t batch, int64_t heads) {
+  uint64_t count;
+  if (__builtin_mul_overflow((uint64_t)batch, (uint64_t)heads, &count) ||
+      __builtin_mul_overflow(count, (uint64_t)lintel_internal_elements(&kernel->exponents[i]), &count) ||
+      count > INT64_MAX / sizeof(double) / 2)
+    return UINT64_MAX;
+  return lintel_internal_round_up(count * sizeof(double), LINTEL_ALIGNMENT);
+}
+
 static lintel_state *create(const lintel_kernel *kernel, int64_t batch, int64_t heads, int withExponents,
                             const lintel_executor *executor, lintel_error *error) {
   const lintel_variant *best = lintel_select(kernel, NULL, 0, error);
@@ -80,15 +90,11 @@ static lintel_state *create(const lintel_kernel *kernel, int64_t batch, int64_t 
     return NULL;
   }
   int threads = executor ? executor->threads : 1;
-  uint64_t states = lintel_state_bytes(kernel, batch, heads), bytes = states, each = 0;
+  uint64_t states = lintel_state_bytes(kernel, batch, heads), bytes = states;
   const uint32_t exponents = withExponents ? kernel->num_exponents : 0;
-  if (exponents && bytes != UINT64_MAX &&
-      (__builtin_mul_overflow((uint64_t)batch, (uint64_t)heads, &each) || each > INT64_MAX / sizeof(double) / 2))
-    bytes = UINT64_MAX;
-  each = lintel_internal_round_up(each * sizeof(double), LINTEL_ALIGNMENT);
-  if (bytes != UINT64_MAX && (__builtin_mul_overflow(each, (uint64_t)exponents, &each) ||
-                              __builtin_add_overflow(bytes, each, &bytes) || bytes > INT64_MAX))
-    bytes = UINT64_MAX;
+  for (uint32_t i = 0; i < exponents && bytes != UINT64_MAX; ++i)
+    if (__builtin_add_overflow(bytes, exponentBytes(kernel, i, batch, heads), &bytes) || bytes > INT64_MAX)
+      bytes = UINT64_MAX;
   uint64_t scratch = threads < 1 ? 0 : lintel_internal_scratch_bytes(kernel, best, threads);
   uint64_t forStep = threads < 1 ? 0 : lintel_internal_scratch_bytes(kernel, stepVariant(kernel), threads);
   if (forStep > scratch) scratch = forStep;
@@ -120,10 +126,12 @@ static lintel_state *create(const lintel_kernel *kernel, int64_t batch, int64_t 
   }
   lintel_state_arrays(kernel, batch, heads, state->memory, state->arrays, NULL);
   if (exponents) state->exponents = state->arrays + kernel->num_states;
+  char *at = (char *)state->memory + states;
   for (uint32_t i = 0; i < exponents; ++i) {
-    const int64_t shape[2] = {batch, heads};
-    char *at = (char *)state->memory + states + i * (each / exponents);
-    state->exponents[i] = lintel_array_contiguous(at, LINTEL_F64, 2, shape);
+    const lintel_parameter *p = &kernel->exponents[i];
+    const int64_t shape[3] = {batch, heads, p->dim[0]};
+    state->exponents[i] = lintel_array_contiguous(at, LINTEL_F64, 2 + p->rank, shape);
+    at += exponentBytes(kernel, i, batch, heads);
   }
   lintel_state_clear(state);
   lintel_internal_ok(error);
@@ -152,7 +160,8 @@ void lintel_state_clear(lintel_state *state) {
   memset(state->memory, 0, (size_t)state->memory_bytes);
   for (uint32_t i = 0; state->exponents && i < state->kernel->num_exponents; ++i) {
     double *exponent = state->exponents[i].data;
-    for (int64_t n = state->batch * state->heads; n > 0; --n) *exponent++ = LINTEL_EXPONENT_NONE;
+    const int64_t each = lintel_internal_elements(&state->kernel->exponents[i]);
+    for (int64_t n = state->batch * state->heads * each; n > 0; --n) *exponent++ = LINTEL_EXPONENT_NONE;
   }
   state->position = 0;
 }

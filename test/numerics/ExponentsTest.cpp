@@ -37,6 +37,16 @@ std::vector<Case> cases() {
                       rwkv4.arrays(list(std::move(k), normal("v", {B, T, H}, 1, 2), filled("w", {H}, {0.5, 3}),
                                         filled("u", {H}, {0.25, -2})))});
   }
+  // An exponent for each channel, which are far apart and change places.
+  const Kernel &channels = compiled("rwkv4_channels", {{"d", 5}});
+  for (float far : {1e4F, 100.0F}) {
+    NamedArray k = normal("k", {B, T, H, 5}, 30, 12);
+    for (int64_t i = 0; i < k.array.elements(); ++i)
+      k.array.dataAs<float>()[i] += far * static_cast<float>((i % 5 - 2) * (i / (5 * H) % T < 9 ? 1 : -1));
+    result.push_back({"rwkv4_channels k " + std::to_string(far), &channels,
+                      channels.arrays(list(std::move(k), normal("v", {B, T, H, 5}, 1, 13),
+                                           filled("w", {H, 5}, {0.5, 3, 0, 1}), filled("u", {H, 5}, {0.25, -2, 1})))});
+  }
   const Kernel &mlstm = compiled("mlstm", {{"dk", 3}, {"dv", 2}});
   for (float gate : {200.0F, -200.0F}) {
     auto i = moved(normal("i", {B, T, H}, 5, 3), gate > 0 ? 2 : 0, 12, gate);
@@ -132,15 +142,22 @@ TEST(Exponents, WithoutThemStatesAreTheProduct) {
     for (const FormRequest &variant : one.kernel->variants()) {
       RunResult held = one.kernel->run(one.arrays, variant, 1, true), plain = one.kernel->run(one.arrays, variant);
       EXPECT_TRUE(sameBits(held.out, plain.out));
+      std::vector<std::vector<double>> products;
       for (unsigned s = 0; s < held.states.size(); ++s) {
         std::vector<double> x = toDoubles(held.states[s]), product;
-        const int64_t each = static_cast<int64_t>(x.size()) / (B * H);
+        const int64_t each =
+            static_cast<int64_t>(x.size()) / (held.exponents[s] ? held.exponents[s]->elements() : B * H);
         for (size_t i = 0; i < x.size(); ++i) {
           double p = held.exponents[s] ? held.exponents[s]->dataAs<double>()[i / each] : 0;
           product.push_back(static_cast<float>(std::ldexp(x[i], static_cast<int>(std::clamp(p, -9999.0, 9999.0)))));
         }
         EXPECT_TRUE(near(plain.states[s], product, 1e-6)) << one.name << ", " << text(variant);
+        products.push_back(std::move(product));
       }
+      // A run of no steps does the same with what it was given.
+      RunResult none = one.kernel->run(piece(one, T, T, &held), variant);
+      for (unsigned s = 0; s < products.size(); ++s)
+        EXPECT_TRUE(near(none.states[s], products[s], 1e-6)) << one.name << ", " << text(variant);
     }
 }
 
@@ -151,7 +168,10 @@ TEST(Exponents, PackedSequencesAndPools) {
     const Kernel &kernel = *one.kernel;
     const lintel_kernel *k = kernel.kernel();
     ASSERT_GT(k->num_exponents, 0u);
-    std::vector<double> exponents(4 * H * k->num_exponents, LINTEL_EXPONENT_NONE);
+    std::vector<int64_t> of(1); // where each exponent's slots begin, and the end
+    for (uint32_t e = 0; e < k->num_exponents; ++e)
+      of.push_back(of.back() + 4 * H * (k->exponents[e].rank ? k->exponents[e].dim[0] : 1));
+    std::vector<double> exponents(of.back(), LINTEL_EXPONENT_NONE);
     std::vector<std::vector<float>> states;
     for (uint32_t s = 0; s < k->num_states; ++s)
       states.emplace_back(4 * H * (k->states[s].rank > 0 ? k->states[s].dim[0] : 1) *
@@ -190,9 +210,9 @@ TEST(Exponents, PackedSequencesAndPools) {
         addresses.push_back({states[s].data() + slot[0] * each, states[s].data() + slot[1] * each});
       }
       for (uint32_t e = 0; e < k->num_exponents; ++e) {
-        const int64_t sizes[2] = {2, H};
-        exponentViews.push_back(lintel_array_contiguous(nullptr, LINTEL_F64, 2, sizes));
-        addresses.push_back({&exponents[(4 * e + slot[0]) * H], &exponents[(4 * e + slot[1]) * H]});
+        const int64_t sizes[3] = {2, H, k->exponents[e].dim[0]}, each = (of[e + 1] - of[e]) / 4;
+        exponentViews.push_back(lintel_array_contiguous(nullptr, LINTEL_F64, 2 + k->exponents[e].rank, sizes));
+        addresses.push_back({&exponents[of[e] + slot[0] * each], &exponents[of[e] + slot[1] * each]});
       }
       std::vector<void *const *> lists;
       for (auto &list : addresses) lists.push_back(list.data());
@@ -218,7 +238,7 @@ TEST(Exponents, PackedSequencesAndPools) {
       at[0] += lengths[0], at[1] += lengths[1];
     }
     // Slots of nobody are as they were.
-    for (double p : llvm::ArrayRef(exponents).slice(0, H)) EXPECT_EQ(p, LINTEL_EXPONENT_NONE);
+    for (double p : llvm::ArrayRef(exponents).slice(0, of[1] / 4)) EXPECT_EQ(p, LINTEL_EXPONENT_NONE);
   }
 }
 
@@ -252,7 +272,7 @@ TEST(Exponents, AStateKeepsThem) {
     for (unsigned s = 0; s < k->num_states; ++s) {
       const int32_t e = k->states[s].exponent - 1;
       if (e < 0) continue;
-      for (int64_t i = 0; i < B * H; ++i)
+      for (int64_t i = 0; i < whole.exponents[s]->elements(); ++i)
         EXPECT_EQ(static_cast<double *>(state->exponents[e].data)[i], whole.exponents[s]->dataAs<double>()[i]);
     }
     lintel_state_destroy(state);

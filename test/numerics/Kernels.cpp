@@ -122,14 +122,14 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
   std::vector<lintel_array> inputs, statesIn, statesOut;
   for (const NpyArray &input : arrays.inputs) inputs.push_back(guard(input, true));
   for (const auto &state : arrays.initial) statesIn.push_back(state ? guard(*state, true) : lintel_array{});
-  const std::vector<int> exponentOf = exponentsOf(*kernel());
+  const std::vector<StateExponent> held = exponentsOf(*kernel());
   std::vector<lintel_array> exponentsIn(kernel()->num_exponents), exponentsOut(kernel()->num_exponents);
-  for (auto [given, e] : llvm::zip(arrays.exponents, exponentOf))
-    if (given && e >= 0) exponentsIn[e] = guard(*given, true);
+  for (auto [given, e] : llvm::zip(arrays.exponents, held))
+    if (given && e) exponentsIn[e.index] = guard(*given, true);
   firstWritten = memory.size();
-  for (lintel_array &exponent : exponentsOut)
-    if (takeExponents)
-      exponent = guard(cantFail(NpyArray::create(LINTEL_F64, {arrays.sequences(), arrays.heads})), false);
+  for (StateExponent e : held)
+    if (e && takeExponents && !exponentsOut[e.index].data)
+      exponentsOut[e.index] = guard(cantFail(NpyArray::create(LINTEL_F64, e.shape(arrays))), false);
   for (unsigned s = 0; s < info->states.size(); ++s) {
     result.states.push_back(cantFail(NpyArray::create(arrays.types.state(*info), stateShape(*info, s, arrays))));
     statesOut.push_back(guard(result.states.back(), false));
@@ -166,12 +166,12 @@ RunResult Kernel::run(const BoundArrays &arrays, const FormRequest &variant, int
   for (size_t i = firstWritten; i < memory.size(); ++i)
     EXPECT_TRUE(memory[i].isFrontIntact()) << "written before the start of an array, " << text(variant);
   for (auto [state, view] : zip_equal(result.states, statesOut)) std::memcpy(state.data(), view.data, state.bytes());
-  for (int e : exponentOf) {
+  for (StateExponent e : held) {
     if (!takeExponents) break;
     result.exponents.emplace_back();
-    if (e < 0) continue;
-    result.exponents.back() = cantFail(NpyArray::create(LINTEL_F64, {arrays.sequences(), arrays.heads}));
-    std::memcpy(result.exponents.back()->data(), exponentsOut[e].data, result.exponents.back()->bytes());
+    if (!e) continue;
+    result.exponents.back() = cantFail(NpyArray::create(LINTEL_F64, e.shape(arrays)));
+    std::memcpy(result.exponents.back()->data(), exponentsOut[e.index].data, result.exponents.back()->bytes());
   }
   std::memcpy(result.out.data(), outputs[0].data, result.out.bytes());
   for (unsigned o = 0; o < result.others.size(); ++o)

@@ -47,6 +47,38 @@ TEST(Stability, Rwkv4WithHugeKeys) {
   }
 }
 
+// The channels as one vector: each keeps an exponent of its own, however far apart they are.
+TEST(Stability, Rwkv4AsOneVector) {
+  constexpr int64_t steps = 21, d = 5;
+  const double close[d] = {0, 90, -200, 0.5, 3}, far[d] = {1e4, -1e4, 300, 0, -5000};
+  for (lintel_dtype dtype : {LINTEL_F32, LINTEL_F64}) {
+    const Kernel &kernel = compiled("rwkv4_channels", {{"d", d}}, dtype);
+    ASSERT_EQ(kernel.kernel()->num_exponents, 1u);
+    EXPECT_EQ(kernel.kernel()->exponents[0].dim[0], d);
+    for (const double *offsets : {close, far})
+      for (auto [w, u] : {std::pair{0.5, 0.25}, {0.0, 0.0}, {2.0, -3.0}}) {
+        std::vector<double> k, v, want(steps * d);
+        for (int64_t t = 0; t < steps; ++t)
+          for (int64_t c = 0; c < d; ++c) {
+            k.push_back(offsets[c] * (t % 7 < 4 ? 1 : -1) + 0.25 * static_cast<double>((3 * t + c) % 11));
+            v.push_back(static_cast<float>(std::cos(t + 2.0 * c) + 0.1 * t));
+          }
+        for (int64_t c = 0; c < d; ++c) {
+          std::vector<double> ownK, ownV;
+          for (int64_t t = 0; t < steps; ++t) ownK.push_back(k[t * d + c]), ownV.push_back(v[t * d + c]);
+          std::vector<double> own = rwkv4(ownK, ownV, w, u);
+          for (int64_t t = 0; t < steps; ++t) want[t * d + c] = own[t];
+        }
+        BoundArrays arrays =
+            kernel.arrays(list(filled("k", {1, steps, 1, d}, k, dtype), filled("v", {1, steps, 1, d}, v, dtype),
+                               filled("w", {1, d}, {w}, dtype), filled("u", {1, d}, {u}, dtype)));
+        for (const FormRequest &variant : kernel.variants())
+          EXPECT_TRUE(near(kernel.run(arrays, variant).out, want, dtype == LINTEL_F32 ? 2e-5 : 1e-12))
+              << text(variant) << " k=" << offsets[0] << " w=" << w << " u=" << u;
+      }
+  }
+}
+
 TEST(Stability, Rwkv4StatesAreTheMathematicalOnes) {
   const Kernel &kernel = compiled("rwkv4", {});
   auto run = [&](double k, const FormRequest &variant) {

@@ -11,11 +11,12 @@
  *   token input  [B, T, G, n...]   G divides H; head h reads group h / (H / G)
  *   head input   [H, n...]         shared input [n...]
  *   state        [B, H, n...]      contiguous in n..., row-major; the row of S[dk, dv] is the feature axis dk
- *   exponent     [B, H], always f64
+ *   exponent     [B, H] or [B, H, n], always f64; n is the first axis of the states that it belongs to
  *   outputs      [B, T, H, n] or [B, T, H], each
  * Units: states are the mathematical states of the spec (not log-space, not scaled). One whose numbers may lie outside
- * of any float is computed as S * 2^p, with p, an exponent, for each head: a caller who gives and takes p beside S
- * keeps such states exactly, and one who does not gets the product. Ownership: everything belongs to the caller.
+ * of any float is computed as S * 2^p, with p, an exponent, for each head or for each row of S: a caller who gives and
+ * takes p beside S keeps such states exactly, and one who does not gets the product. Ownership: everything belongs to
+ * the caller.
  * Errors: a variant cannot fail once its arguments are checked. */
 #ifndef LINTEL_KERNEL_H
 #define LINTEL_KERNEL_H
@@ -25,7 +26,7 @@
 extern "C" {
 #endif
 
-#define LINTEL_ABI_VERSION 3u
+#define LINTEL_ABI_VERSION 4u
 
 typedef enum lintel_dtype { LINTEL_F64 = 0, LINTEL_F32 = 1, LINTEL_F16 = 2, LINTEL_BF16 = 3 } lintel_dtype;
 typedef enum lintel_kind {
@@ -61,7 +62,8 @@ typedef struct lintel_item {
   const int64_t *out_step;     /* elements from one step to the next of each */
   void *scratch;               /* the variant's scratch_bytes, aligned to 64; contents are anything before and after */
   /* In the order of lintel_kernel.exponents; NULL, or a NULL entry: not given, and not wanted.
-   * In: the states that it belongs to are state_in * 2^p; not given: p is 0. Not looked at where these states are zeros
+   * One p, or [n], one for each row of the states that it belongs to: lintel_parameter.rank says which.
+   * In: these states are state_in * 2^p; not given: p is 0. Not looked at where the states are zeros
    * by a NULL. Out: they are state_out * 2^p; not wanted: state_out is the product. A p is a whole number. */
   const double *const *exponent_in;
   double *const *exponent_out; /* an entry may equal exponent_in's */

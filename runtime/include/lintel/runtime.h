@@ -192,9 +192,9 @@ typedef struct lintel_call {
      What states_in_at points at is only read. */
   void *const *const *states_in_at;
   void *const *const *states_out_at;
-  /* Exponents of states that may lie outside of any float (kernel.h): kernel->num_exponents arrays [B, H] of f64, and
-     lists of addresses, all as with the states; an array with data NULL is not given, or not wanted. Without them the
-     states are plain numbers. */
+  /* Exponents of states that may lie outside of any float (kernel.h): kernel->num_exponents arrays of f64, [B, H] or
+     [B, H, n], and lists of addresses, all as with the states; an array with data NULL is not given, or not wanted.
+     Without them the states are plain numbers. */
   const lintel_array *exponents_in;
   const lintel_array *exponents_out; /* an array may be the same in both */
   void *const *const *exponents_in_at;

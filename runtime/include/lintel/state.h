@@ -49,10 +49,10 @@ typedef struct lintel_state {
 LINTEL_API lintel_state *lintel_state_create(const lintel_kernel *kernel, int64_t batch, int64_t heads,
                                              const lintel_executor *executor, lintel_error *error);
 
-/* The same with exponents, [batch, heads] of f64 each in the kernel's order, behind the states in `memory` and like
- * them each from a multiple of 64 bytes: stepping then equals one run over all steps however large or small the states
- * are. The elements of `arrays` alone are no longer the mathematical states where kernel->states[i].exponent is not 0;
- * who writes such a state sets its exponents, too. */
+/* The same with exponents, [batch, heads] or [batch, heads, n] of f64 each in the kernel's order, behind the states in
+ * `memory` and like them each from a multiple of 64 bytes: stepping then equals one run over all steps however large or
+ * small the states are. The elements of `arrays` alone are no longer the mathematical states where
+ * kernel->states[i].exponent is not 0; who writes such a state sets its exponents, too. */
 LINTEL_API lintel_state *lintel_state_create_with_exponents(const lintel_kernel *kernel, int64_t batch, int64_t heads,
                                                             const lintel_executor *executor, lintel_error *error);
 LINTEL_API void lintel_state_destroy(lintel_state *state); /* NULL does nothing */

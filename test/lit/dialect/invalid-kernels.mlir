@@ -80,7 +80,7 @@ attn.kernel @k form "recurrent" chunk 1 inputs [] states ["s", "p"] scales [2, -
 
 // -----
 
-// expected-error @+1 {{expected exponents, scalars without one of their own, behind all other states, found state 1}}
+// expected-error @+1 {{expected exponents, which have none of their own, behind all other states, found state 1}}
 attn.kernel @k form "recurrent" chunk 1 inputs [] states ["p", "s"] scales [-1, 0] out !attn.tensor<> {
 ^bb0(%p: !attn.tensor<>, %s: !attn.tensor<>):
   attn.yield %p, %s : !attn.tensor<>, !attn.tensor<>
@@ -88,7 +88,7 @@ attn.kernel @k form "recurrent" chunk 1 inputs [] states ["p", "s"] scales [-1, 
 
 // -----
 
-// expected-error @+1 {{expected exponents, scalars without one of their own, behind all other states, found state 1}}
+// expected-error @+1 {{expected state 1, an exponent, to be a scalar or a vector along the rows of state 0}}
 attn.kernel @k form "recurrent" chunk 1 inputs [] states ["s", "p"] scales [1, -1] out !attn.tensor<> {
 ^bb0(%s: !attn.tensor<>, %p: !attn.tensor<2>):
   attn.yield %s, %p : !attn.tensor<>, !attn.tensor<2>

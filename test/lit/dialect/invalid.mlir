@@ -718,10 +718,10 @@ attn.recurrent @a inputs [] states ["S"] scales [1] {
 
 // -----
 
-// expected-error @+1 {{expected state 1, an exponent, to be a scalar without an exponent of its own}}
+// expected-error @+1 {{expected state 1, an exponent, to be a scalar or a vector along the rows of state 0, without an exponent of its own}}
 attn.recurrent @a inputs [] states ["S", "p"] scales [1, -1] {
-^bb0(%S: !attn.tensor<4>, %p: !attn.tensor<4>):
-  attn.yield %S, %S, %p : !attn.tensor<4>, !attn.tensor<4>, !attn.tensor<4>
+^bb0(%S: !attn.tensor<4>, %p: !attn.tensor<3>):
+  attn.yield %S, %S, %p : !attn.tensor<4>, !attn.tensor<4>, !attn.tensor<3>
 }
 
 // -----

@@ -22,3 +22,13 @@ attn.recurrent @last inputs [#attn.param<token "x">] states ["S", "p"] scales [1
   %o = attn.binary mul %S1, %f : <>, <>
   attn.yield %o, %S1, %p1 : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
 }
+
+// CHECK: attn.recurrent @each
+// CHECK: not_chunkwise = "exponent 'p' is one for each channel"
+attn.recurrent @each inputs [#attn.param<token "x">] states ["S", "p"] scales [1, -1] {
+^bb0(%x: !attn.tensor<4>, %S: !attn.tensor<4>, %p: !attn.tensor<4>):
+  %S1 = attn.binary add %S, %x : <4>, <4>
+  %p1 = attn.binary max %p, %x : <4>, <4>
+  %o = attn.matmul %x, %S1 : <4>, <4>
+  attn.yield %o, %S1, %p1 : !attn.tensor<>, !attn.tensor<4>, !attn.tensor<4>
+}

@@ -124,3 +124,32 @@ attn.recurrent @dense inputs [#attn.param<token "k">, #attn.param<shared "M">] s
   %o = attn.matmul %k, %S1 : <3>, <3, 5>
   attn.yield %o, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
 }
+
+// A reset is a choice: its decay is marked, for the state before is gone even where it is NaN. A factor of 0 is a product.
+// CHECK-LABEL: attn.chunkwise @cleared_chunkwise
+// CHECK-SAME: states [#attn.state<"S", rank = 2, decay = 0, pairs = 1>]
+// CHECK: %[[CLEAR:.+]] = attn.select {{.*}} {clears}
+// CHECK: attn.yield %[[CLEAR]], %k, %v, %q
+attn.recurrent @cleared inputs [#attn.param<token "q">, #attn.param<token "k">, #attn.param<token "v">, #attn.param<token "ends">] states ["S"] {
+^bb0(%q: !attn.tensor<4>, %k: !attn.tensor<4>, %v: !attn.tensor<3>, %ends: !attn.tensor<>, %S: !attn.tensor<4, 3>):
+  %zero = attn.constant 0.0
+  %kept = attn.select %ends, %zero, %S : <>, <>, <4, 3>
+  %new = attn.outer %k, %v : <4>, <3>
+  %S1 = attn.binary add %kept, %new : <4, 3>, <4, 3>
+  %o = attn.matmul %q, %S1 : <4>, <4, 3>
+  attn.yield %o, %S1 : !attn.tensor<3>, !attn.tensor<4, 3>
+}
+// CHECK-LABEL: attn.chunkwise @factor_chunkwise
+// CHECK-NOT: clears
+// CHECK: } combine {
+attn.recurrent @factor inputs [#attn.param<token "q">, #attn.param<token "k">, #attn.param<token "v">, #attn.param<token "ends">] states ["S"] {
+^bb0(%q: !attn.tensor<4>, %k: !attn.tensor<4>, %v: !attn.tensor<3>, %ends: !attn.tensor<>, %S: !attn.tensor<4, 3>):
+  %zero = attn.constant 0.0
+  %one = attn.constant 1.0
+  %g = attn.select %ends, %zero, %one : <>, <>, <>
+  %kept = attn.binary mul %g, %S : <>, <4, 3>
+  %new = attn.outer %k, %v : <4>, <3>
+  %S1 = attn.binary add %kept, %new : <4, 3>, <4, 3>
+  %o = attn.matmul %q, %S1 : <4>, <4, 3>
+  attn.yield %o, %S1 : !attn.tensor<3>, !attn.tensor<4, 3>
+}

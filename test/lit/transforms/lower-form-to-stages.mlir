@@ -227,6 +227,28 @@ attn.recurrent @scaled inputs [#attn.param<token "k">] states ["a", "exponent"] 
 
 // -----
 
+// The same with an exponent for each channel.
+// CHECK-LABEL: attn.kernel @scaled_each form "recurrent"
+// CHECK: ^bb0(%k: {{.*}}, %S: !attn.tensor<4, 2>, %exponent: !attn.tensor<4>)
+// CHECK: attn.stage "p" axes ["c"] : <4>
+// CHECK: ^bb0(%[[C:.+]]: index):
+// CHECK: attn.at %exponent[%[[C]]]
+// CHECK: attn.stage "S_out" axes ["c", "e"] : <4, 2>
+// CHECK: ^bb0(%[[C:.+]]: index, %{{.+}}: index):
+// CHECK: attn.at %{{.+}}#1[%[[C]]]
+attn.recurrent @scaled_each inputs [#attn.param<token "k">] states ["S", "exponent"] scales [1, -1] {
+^bb0(%k: !attn.tensor<4>, %S: !attn.tensor<4, 2>, %p: !attn.tensor<4>):
+  %p1 = attn.binary max %p, %k : <4>, <4>
+  %d = attn.binary sub %p, %p1 : <4>, <4>
+  %f = attn.unary exp2 %d : <4>
+  %S0 = attn.binary mul %f, %S : <4>, <4, 2>
+  %S1 = attn.binary add %S0, %k : <4, 2>, <4>
+  %o = attn.matmul %k, %S1 : <4>, <4, 2>
+  attn.yield %o, %S1, %p1 : !attn.tensor<2>, !attn.tensor<4, 2>, !attn.tensor<4>
+}
+
+// -----
+
 // An exponent that adds to the product of query and key: the product in f32, the sum in f64 until the maximum is off.
 // CHECK-LABEL: attn.kernel @biased
 // CHECK: attn.stage "dot" axes ["i", "j"]

@@ -44,3 +44,35 @@ attn.recurrent @overflows inputs [#attn.param<token "k">] states ["a"] {
   %a1 = attn.binary add %a, %e : !attn.tensor<>, !attn.tensor<>
   attn.yield %a1, %a1 : !attn.tensor<>, !attn.tensor<>
 }
+
+// Vectors that are only taken element by element keep an exponent for each; the update has no maximum over them.
+// CHECK-LABEL: attn.recurrent @each inputs {{.*}} states ["a", "b", "exponent"] scales [2, 2, -1]
+// CHECK: ^bb0({{.*}}, %exponent: !attn.tensor<4>)
+// CHECK-NOT: attn.reduce
+// CHECK: %[[P:.+]] = attn.binary max {{.*}} : <4>, <4>
+// CHECK-NOT: attn.reduce
+// CHECK: attn.yield %{{.+}}, %{{.+}}, %{{.+}}, %[[P]]
+attn.recurrent @each inputs [#attn.param<token "k">, #attn.param<token "v">] states ["a", "b"] {
+^bb0(%k: !attn.tensor<4>, %v: !attn.tensor<4>, %a: !attn.tensor<4>, %b: !attn.tensor<4>):
+  %e = attn.unary exp %k : <4>
+  %ev = attn.binary mul %e, %v : <4>, <4>
+  %a1 = attn.binary add %a, %ev : <4>, <4>
+  %b1 = attn.binary add %b, %e : <4>, <4>
+  %o = attn.binary div %a1, %b1 : <4>, <4>
+  attn.yield %o, %a1, %b1 : !attn.tensor<4>, !attn.tensor<4>, !attn.tensor<4>
+}
+
+// Where one of them is summed over, they share one.
+// CHECK-LABEL: attn.recurrent @summed inputs {{.*}} states ["a", "b", "exponent"] scales [2, 2, -1]
+// CHECK: ^bb0({{.*}}, %exponent: !attn.tensor<>)
+// CHECK: attn.reduce max %k
+attn.recurrent @summed inputs [#attn.param<token "k">, #attn.param<token "v">] states ["a", "b"] {
+^bb0(%k: !attn.tensor<4>, %v: !attn.tensor<4>, %a: !attn.tensor<4>, %b: !attn.tensor<4>):
+  %e = attn.unary exp %k : <4>
+  %ev = attn.binary mul %e, %v : <4>, <4>
+  %a1 = attn.binary add %a, %ev : <4>, <4>
+  %b1 = attn.binary add %b, %e : <4>, <4>
+  %s = attn.reduce sum %b1 : <4>
+  %o = attn.binary div %a1, %s : <4>, <>
+  attn.yield %o, %a1, %b1 : !attn.tensor<4>, !attn.tensor<4>, !attn.tensor<4>
+}

@@ -146,7 +146,7 @@ TEST(Exponents, DamagedKernels) {
   bad.exponents = nullptr;
   EXPECT_REFUSED(h, LINTEL_ERROR_KERNEL, "no exponents");
   bad.exponents = &exponent, exponent.dtype = LINTEL_F32;
-  EXPECT_REFUSED(h, LINTEL_ERROR_KERNEL, "not one f64");
+  EXPECT_REFUSED(h, LINTEL_ERROR_KERNEL, "neither one f64");
   exponent.dtype = LINTEL_F64, exponent.kind = LINTEL_STATE;
   EXPECT_REFUSED(h, LINTEL_ERROR_KERNEL, "wrong kind");
   exponent.kind = LINTEL_EXPONENT, state.exponent = 2, bad.states = &state;

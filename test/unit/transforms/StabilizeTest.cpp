@@ -100,6 +100,79 @@ TEST(Stabilize, Rwkv4IsFiniteForKeysOfAnySize) {
   }
 }
 
+/// rwkv4's arguments as those of one head whose channels are rwkv4's heads.
+Arguments asChannels(const Arguments &args) {
+  Arguments r = args;
+  r.heads = 1;
+  for (auto &entry : r.inputs) {
+    Array &a = entry.second;
+    if (a.shape.size() == 1) a.shape = {1, args.heads};
+    else a.shape = {1, args.steps, 1, args.heads};
+  }
+  return r;
+}
+
+TEST(Stabilize, ChannelsOfOneVectorEachHaveTheirOwn) {
+  Stabilized op(example("rwkv4_channels"), {{"d", 2}});
+  Arguments args = rwkvArguments(13);
+  for (double apart : {0.0, 90.0, 1000.0, 1e4}) {
+    Arguments moved = args;
+    for (int64_t t = 0; t < 13; ++t) { // the channels change places on the way
+      moved.inputs["k"].data[2 * t] += t < 6 ? apart : -apart;
+      moved.inputs["k"].data[2 * t + 1] -= t < 6 ? apart : -apart;
+    }
+    Array want = rwkvByHand(moved);
+    want.shape = {1, 13, 1, 2};
+    op.expect(asChannels(moved), want, "channels apart by " + std::to_string(apart));
+  }
+}
+
+TEST(Stabilize, WhatIsSummedOverSharesOne) {
+  struct Case {
+    const char *text;
+    SmallVector<unsigned> ranks; // of the exponents
+  };
+  for (const Case &one : {
+           Case{"attention a { token k[n], v[n]; state a[n], b[n]; a = a + exp(k) * v; b = b + exp(k); out = a / b }",
+                {1}},
+           Case{"attention b { token k[n], v[n]; state a[n], b[n]; a = a + exp(k) * v; b = b + exp(k); out = a / "
+                "sum(b) }",
+                {0}},
+           // A matrix whose rows carry the exponents of its features.
+           Case{"attention c { token k[n], v[m]; state S[n, m], z[n]; S = S + outer(exp(k), v); z = z + exp(k); out = "
+                "(S / z)[0] }",
+                {1}},
+           Case{"attention d { token q[n], k[n], v[m]; state S[n, m], z[n]; S = S + outer(exp(k), v); z = z + exp(k); "
+                "out = q @ S / (q . z) }",
+                {0}},
+           // Two ratios side by side: only the one that is summed over has a common exponent.
+           Case{"attention e { token q[n], k[n], l[n], v[n]; state a[n], b[n], c[n], d[n]; a = a + exp(k) * v; b = b + "
+                "exp(k); c = c + exp(l) * v; d = d + exp(l); out = a / b + (q . c) / (q . d) }",
+                {1, 0}},
+       }) {
+    Stabilized op(one.text);
+    ASSERT_TRUE(op.isStabilized()) << one.text;
+    for (RecurrentOp form : op.forms->getOps<RecurrentOp>()) {
+      SmallVector<unsigned> ranks;
+      for (BlockArgument arg : form.getBody().getArguments().drop_front(form.getInputs().size()))
+        if (llvm::is_contained(form.getScales(), int64_t(arg.getArgNumber() - form.getInputs().size())))
+          ranks.push_back(cast<RealType>(arg.getType()).getRank());
+      EXPECT_EQ(ranks, one.ranks) << one.text;
+    }
+    Problem p;
+    p.steps = 9;
+    for (bool initial : {false, true}) {
+      p.initial = initial;
+      Arguments args = randomArguments(op.spec(), op.dims, p);
+      if (args.inputs.count("q"))
+        for (double &x : args.inputs["q"].data) x = std::fabs(x) + 1;
+      Results want = run(op.spec(), args);
+      for (Operation *form : op.all())
+        EXPECT_TRUE(sameResults(run(form, args), want)) << one.text << form->getName().getStringRef().str();
+    }
+  }
+}
+
 /// Steps [begin, end) of a batch of one.
 Arguments cut(const Arguments &whole, int64_t begin, int64_t end) {
   Arguments piece = whole;
@@ -277,7 +350,7 @@ TEST(Stabilize, NothingOverOneIsNothing) {
 }
 
 TEST(Stabilize, SplitsChangeNoBit) {
-  for (StringRef name : {"rwkv4", "favor", "mlstm"}) {
+  for (StringRef name : {"rwkv4", "rwkv4_channels", "favor", "mlstm"}) {
     Stabilized op(example(name));
     Problem p;
     p.steps = 8;

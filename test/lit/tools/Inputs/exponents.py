@@ -27,6 +27,21 @@ def fill(folder, split):
     np.save(folder / "rw.npy", np.float32([0.5, 3, 0.01]))
     np.save(folder / "ru.npy", np.float32([0.25, -2, 1]))
     np.save(folder / "omega.npy", normal(1, 8, 4))
+    # Channels of one vector, far apart from each other; two of them change places.
+    places = np.where(np.arange(T) < 13, 1, -1)[:, None, None] * np.float32([1e4, 0, -1e4, 0]) + np.float32([0, 0, 0, -1e4])
+    arrays["ck"] = (normal(20, B, T, H, 4) + places).astype("float32")
+    arrays["cv"] = normal(1, B, T, H, 4)
+    np.save(folder / "cw.npy", np.float32([[0.5, 3, 0.01, 1]] * H))
+    np.save(folder / "cu.npy", np.float32([[0.25, -2, 1, 0]] * H))
+    # One state in three ways: with an exponent for each channel, the same for all of a head, and one for the head.
+    for name, shape in {"each": (4,), "common": (4,), "head": ()}.items():
+        for state in ("num", "den"):
+            x = np.zeros((B, H), [(state, "<f4", (4,)), ("exponent", "<i4", shape)])
+            x[state] = np.float32([1, 2, 0, 3])
+            x["exponent"] = 300
+            if name == "each":
+                x[state], x["exponent"] = [8, 1, 0, 24], [297, 301, -5, 297]
+            np.save(folder / f"{name}_{state}.npy", x)
     for name, x in arrays.items():
         np.save(folder / f"{name}.npy", x)
         np.save(folder / f"{name}_1.npy", x[:, :split])
@@ -64,7 +79,8 @@ def main():
         else:
             (s, e), (t, f) = a.dtype.names, b.dtype.names
             assert s == t and e == f
-            by = np.exp2(a[e] - b[f]).astype("f8").reshape(a.shape + (1,) * (a[s].ndim - 2))
+            by = np.exp2(a[e] - b[f]).astype("f8")
+            by = by.reshape(by.shape + (1,) * (a[s].ndim - by.ndim))
             top, error = np.abs(b[t]).max(), np.abs(a[s] * by - b[t]).max()
         if not error <= float(rest[2]) * top:
             sys.exit(f"{rest[0]} and {rest[1]} differ by {error} where the largest is {top}")
