@@ -55,8 +55,8 @@ def Stabilize : Pass<"attn-stabilize", "::mlir::ModuleOp"> {
   let summary = "carry unbounded exponentials as mantissa and power of two";
   let description = [{
     Before: `attn.recurrent` whose states add terms with a factor `exp(a)` of unbounded `a`, and whose output is a ratio in which a common factor
-    cancels. After: each such state S is held as `S * 2^-p`, where the new state p is the running maximum of the terms' exponents; the exponents
-    cancel in the ratio. Powers of two scale exactly, so splitting a sequence changes no bit. An exponential that goes into both parts of a quotient and into
+    cancels. After: each such state S is held as `S * 2^-p`, where the new state p is the running maximum of the terms' exponents, a vector
+    of one for each channel where states are only taken element by element; the exponents cancel in the ratio. Powers of two scale exactly, so splitting a sequence changes no bit. An exponential that goes into both parts of a quotient and into
     no state is taken relative to its largest element, without such a state, where it could vanish in both. The attribute `stabilized` says what was done and why, for people. Operators that need
     nothing are left alone.
   }];
@@ -88,7 +88,8 @@ def DeriveChunkwise : Pass<"attn-derive-chunkwise", "::mlir::ModuleOp"> {
   let summary = "the chunkwise form, where the transition has one";
   let description = [{
     Before: `attn.recurrent`. After: `attn.chunkwise @NAME_chunkwise` behind each whose states move by an identity, a scalar or a diagonal along the
-    feature axis, add outer products, and are read by contraction; a remark says why for each other.
+    feature axis, add outer products, and are read by contraction; a remark says why for each other. A decay of `attn.select` that has the attribute `clears` is 0 where the
+    state was chosen away (`where(c, 0, S)`), so that also NaN and infinities of the state before are gone.
   }];
   let options = [Option<"chunk", "chunk", "int64_t", "0", "steps a chunk; 0 chooses by class">];
   let dependentDialects = ["::lintel::AttnDialect"];

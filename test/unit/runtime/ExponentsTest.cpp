@@ -151,6 +151,27 @@ TEST(Exponents, DamagedKernels) {
   EXPECT_REFUSED(h, LINTEL_ERROR_KERNEL, "wrong kind");
   exponent.kind = LINTEL_EXPONENT, state.exponent = 2, bad.states = &state;
   EXPECT_REFUSED(h, LINTEL_ERROR_KERNEL, "an exponent that is not there");
+  state.exponent = 1, exponent.rank = 1, exponent.dim[0] = state.dim[0] + 1;
+  EXPECT_REFUSED(h, LINTEL_ERROR_KERNEL, "exponents of another size");
+  exponent.rank = 2, exponent.dim[0] = state.dim[0], exponent.dim[1] = 1;
+  EXPECT_REFUSED(h, LINTEL_ERROR_KERNEL, "nor a vector");
+}
+
+TEST(Exponents, OneForEachRow) {
+  lintel_kernel kernel = fake_halved;
+  lintel_parameter exponent = fake_halved.exponents[0];
+  const int64_t rows = fake_halved.states[0].dim[0];
+  exponent.rank = 1, exponent.dim[0] = rows, kernel.exponents = &exponent;
+  lintel_error error;
+  lintel_state *state = lintel_state_create_with_exponents(&kernel, 2, 5, nullptr, &error);
+  ASSERT_NE(state, nullptr) << error.message;
+  ASSERT_EQ(state->exponents[0].rank, 3);
+  EXPECT_EQ(state->exponents[0].shape[2], rows);
+  EXPECT_GE(state->memory_bytes, lintel_state_bytes(&kernel, 2, 5) + 2 * 5 * rows * sizeof(double));
+  for (int64_t i = 0; i < 2 * 5 * rows; ++i)
+    EXPECT_EQ(static_cast<double *>(state->exponents[0].data)[i], LINTEL_EXPONENT_NONE);
+  lintel_state_destroy(state);
+  EXPECT_EQ(lintel_state_create_with_exponents(&kernel, INT64_MAX / 64, 8, nullptr, &error), nullptr);
 }
 
 TEST(Exponents, OfAState) {
