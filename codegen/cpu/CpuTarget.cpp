@@ -28,7 +28,8 @@ static uint64_t x86Levels(const StringMap<bool> &f) {
   if (!hasAll(f, {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"})) return bits;
   bits |= LINTEL_CPU_X86_64_V3;
   if (!hasAll(f, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})) return bits;
-  return bits | LINTEL_CPU_X86_64_V4;
+  bits |= LINTEL_CPU_X86_64_V4;
+  return f.lookup("avx512bf16") ? bits | LINTEL_CPU_AVX512_BF16 : bits;
 }
 
 static uint64_t hostLevels() {
@@ -56,7 +57,8 @@ static Expected<CpuTarget> nativeTarget() {
                    sys::getHostCPUName().str(),
                    llvm::join(sorted, ","),
                    levels | LINTEL_CPU_NATIVE,
-                   bits};
+                   bits,
+                   levels & LINTEL_CPU_AVX512_BF16 ? PairInstructions::Avx512 : PairInstructions::None};
 }
 
 Expected<CpuTarget> lintel::resolveTarget(StringRef name) {
@@ -66,11 +68,21 @@ Expected<CpuTarget> lintel::resolveTarget(StringRef name) {
   if (name == "x86-64-v3") return CpuTarget{name.str(), linuxX86, name.str(), "", v3, 256};
   // Without the hint LLVM keeps to 256 bits on this level.
   if (name == "x86-64-v4") return CpuTarget{name.str(), linuxX86, name.str(), "-prefer-256-bit", v4, 512};
+  if (name == "x86-64-v4-bf16")
+    return CpuTarget{name.str(),
+                     linuxX86,
+                     "x86-64-v4",
+                     "+avx512bf16,-prefer-256-bit",
+                     v4 | LINTEL_CPU_AVX512_BF16,
+                     512,
+                     PairInstructions::Avx512};
   // Kernels shaped for AVX-512, each vector in two registers of AVX2: for tests where there is no AVX-512.
   if (name == "x86-64-v3-wide") return CpuTarget{name.str(), linuxX86, "x86-64-v3", "", v3, 512};
+  if (name == "x86-64-v3-pairs")
+    return CpuTarget{name.str(), linuxX86, "x86-64-v3", "", v3, 512, PairInstructions::Arithmetic};
   if (name == "aarch64")
     return CpuTarget{name.str(), "aarch64-unknown-linux-gnu", "generic", "+neon", LINTEL_CPU_AARCH64, 128};
-  return createStringError("expected a target of native, x86-64-v3, x86-64-v4 or aarch64, found '%s'",
+  return createStringError("expected a target of native, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64, found '%s'",
                            name.str().c_str());
 }
 

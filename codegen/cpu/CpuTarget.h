@@ -14,6 +14,13 @@ class TargetMachine;
 
 namespace lintel {
 
+/// How acc + a0 b0 + a1 b1 of bf16 pairs is computed.
+enum class PairInstructions {
+  None,       // not at all
+  Arithmetic, // in f32, as the instruction rounds: for tests
+  Avx512      // vdpbf16ps
+};
+
 struct CpuTarget {
   std::string name;     // as the user writes it: "native", "x86-64-v3", ...
   std::string triple;   // LLVM's
@@ -21,10 +28,11 @@ struct CpuTarget {
   std::string features; // LLVM's, "+avx2,-sse4a,..."; what `cpu` implies need not be repeated
   uint64_t abiFeatures; // LINTEL_CPU_* of lintel/kernel.h: what a machine must have to run the code
   unsigned vectorBits;  // widest vector register that pays
+  PairInstructions pairs = PairInstructions::None;
 };
 
-/// "native", "x86-64-v3", "x86-64-v4" or "aarch64"; any other name is an error that lists these. All of them have fused
-/// multiply-add, without which exact code would need calls (so there is no x86-64-v2).
+/// "native", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16" or "aarch64"; any other name is an error that lists these. All
+/// of them have fused multiply-add, without which exact code would need calls (so there is no x86-64-v2).
 llvm::Expected<CpuTarget> resolveTarget(llvm::StringRef name);
 
 /// True if this process can run code for the target (always so for "native").

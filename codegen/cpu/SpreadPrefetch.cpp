@@ -50,6 +50,7 @@ struct Place {
   SmallVector<scf::ForOp> nest;
   int64_t trips;
   double work;
+  int64_t known = 0; ///< rows of marked loops in front of it
 };
 
 Place placeIn(scf::ForOp loop) {
@@ -122,6 +123,7 @@ void spread(Block &block) {
       rows += constantTrips(loop);
     } else if (!asked.empty() && constantTrips(loop) > 1) {
       Place place = placeIn(loop);
+      place.known = rows;
       work += place.work;
       places.push_back(place);
     }
@@ -137,7 +139,7 @@ void spread(Block &block) {
   for (const Place &place : places) {
     done += place.work;
     SmallVector<Piece> pieces;
-    for (int64_t left = end(done) - at; left > 0;) {
+    for (int64_t left = std::min(end(done), place.known) - at; left > 0;) {
       int64_t n = std::min(left, constantTrips(asked[array]) - row);
       pieces.push_back({asked[array], row, n});
       left -= n, at += n, row += n;
@@ -145,7 +147,14 @@ void spread(Block &block) {
     }
     if (!pieces.empty()) ask(place, pieces);
   }
-  for (scf::ForOp loop : asked) loop.erase();
+  for (auto [i, loop] : llvm::enumerate(asked)) {
+    if (int64_t(i) < array) {
+      loop.erase();
+    } else if (int64_t(i) == array && row) { // behind all places
+      OpBuilder b(loop);
+      loop.setLowerBound(arith::ConstantIndexOp::create(b, loop.getLoc(), row));
+    }
+  }
 }
 
 struct SpreadPrefetch : lintel::impl::SpreadPrefetchBase<SpreadPrefetch> {

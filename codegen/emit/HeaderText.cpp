@@ -77,6 +77,7 @@ std::string lintel::headerText(const KernelDescription &k) {
   for (const ParameterDescription &p : typed)
     if (p.dtype != k.dtype) os << ' ' << comment(p.name) << '=' << dtypeName(p.dtype);
   for (const auto &[name, size] : k.dimensions) os << ", " << comment(name) << " = " << size;
+  if (k.products == LINTEL_BF16) os << ", products of bf16";
   os << ". Written by lintel; do not edit.\n *\n"
      << " * B sequences, T steps, H heads, G head groups (G divides H; G = H without grouping).\n"
      << " * Strides count elements and are free, but for the innermost axis, which is contiguous.\n *\n";

@@ -38,6 +38,7 @@ struct KernelDescription {
   std::string name;                // the operator's name in the spec
   std::string specHash;            // hexadecimal
   lintel_dtype dtype = LINTEL_F32; // the common one; each parameter has its own
+  lintel_dtype products = LINTEL_F32; // LINTEL_BF16: factors of sums of products may be rounded to it
   bool causal = true;
   bool attends = false;                                    // reads other steps' inputs again
   std::vector<std::pair<std::string, int64_t>> dimensions; // dk = 64, in the order of the spec

@@ -32,6 +32,7 @@ static json::Array featureNames(uint64_t features) {
   for (auto [bit, name] : {std::pair<uint64_t, const char *>{LINTEL_CPU_X86_64_V2, "x86-64-v2"},
                            {LINTEL_CPU_X86_64_V3, "x86-64-v3"},
                            {LINTEL_CPU_X86_64_V4, "x86-64-v4"},
+                           {LINTEL_CPU_AVX512_BF16, "avx512-bf16"},
                            {LINTEL_CPU_AARCH64, "aarch64"},
                            {LINTEL_CPU_NATIVE, "native"}})
     if (features & bit) result.push_back(name);
@@ -65,6 +66,7 @@ std::string lintel::manifestText(const ArtifactRequest &request) {
                     {"spec_hash", utf8(k.specHash)},
                     {"abi_version", static_cast<int64_t>(LINTEL_ABI_VERSION)},
                     {"dtype", dtypeName(k.dtype)},
+                    {"products", dtypeName(k.products)},
                     {"causal", k.causal},
                     {"attends", k.attends},
                     {"dimensions", std::move(dimensions)},

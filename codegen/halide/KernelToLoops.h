@@ -20,6 +20,8 @@ struct LoopsRequest {
   llvm::SmallVector<lintel_dtype> inputs;  ///< of the kernel's inputs
   llvm::SmallVector<lintel_dtype> outputs; ///< of its outputs
   lintel_dtype state = LINTEL_F32;
+  /// LINTEL_BF16: sums of products may round their factors, where the target multiplies pairs of bf16.
+  lintel_dtype products = LINTEL_F32;
   CpuTarget target;
   std::string entry;                  ///< symbol of the C entry
   std::string schedule, scheduleName; ///< text and name of a .sched file; empty: the heuristic's

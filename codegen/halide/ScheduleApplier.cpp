@@ -131,3 +131,14 @@ void lintel::scheduleTransposed(const StageExpressions::Transposed &t, int64_t l
     if (d != t.oldInner) order.push_back(t.vars[d]);
   f.reorder(order).vectorize(ci).unroll(ji);
 }
+
+void lintel::schedulePacked(const StageExpressions::Packed &p, int64_t lanes, std::string &text) {
+  H::Func f = p.func;
+  f.compute_root();
+  for (unsigned d = 0; d < p.vars.size(); ++d) f.bound(p.vars[d], 0, static_cast<int>(p.sizes[d]));
+  lanes = std::min(lanes, p.sizes[0]);
+  text += "  " + f.name() + ": pairs vector " + std::to_string(lanes) + "\n";
+  if (lanes > 1)
+    f.vectorize(p.vars[0], static_cast<int>(lanes),
+                p.sizes[0] % lanes ? H::TailStrategy::ShiftInwards : H::TailStrategy::RoundUp);
+}

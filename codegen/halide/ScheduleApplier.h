@@ -15,6 +15,8 @@ void applySchedule(Halide::Func func, const StageExpressions::Stage &stage, cons
 void scheduleMask(Halide::Func func, const StageExpressions::Stage &stage, int64_t lanes);
 /// A transposed copy, by whole squares of vectors in registers where the sizes allow.
 void scheduleTransposed(const StageExpressions::Transposed &t, int64_t lanes, std::string &text);
+/// A factor packed in pairs, along its innermost axis.
+void schedulePacked(const StageExpressions::Packed &p, int64_t lanes, std::string &text);
 
 } // namespace lintel
 #endif

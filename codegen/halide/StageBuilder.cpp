@@ -148,8 +148,10 @@ struct GroupBuilder {
     for (const auto &stage : expressions.stages)
       for (const H::Func &mask : stage.masks) scheduleMask(mask, stage, lanes);
     for (const auto &t : expressions.transposes) scheduleTransposed(t, lanes, text);
+    for (const auto &p : expressions.packs) schedulePacked(p, lanes, text);
     built.text = "pipeline " + request.name + "\n";
     for (const auto &t : expressions.transposes) built.text += describe(t.func);
+    for (const auto &p : expressions.packs) built.text += describe(p.func);
     for (const auto &stage : expressions.stages) {
       for (const auto &a : stage.accumulators) built.text += describe(a.func);
       built.text += describe(stage.func);
@@ -192,6 +194,7 @@ FailureOr<BuiltGroup> lintel::buildGroup(ModuleOp loops, const GroupRequest &req
   });
   if (error) return emitError(loc, "stages of '") << request.name << "' could not be built: " << *error;
   ImportOptions options;
+  options.pairs = request.pairs;
   options.maxScratchBytes = int64_t(1) << 30; // what is large does not stay on the stack
   auto imported = importStmt(loops, builder->module.functions().front(), request.name, options, loc);
   if (failed(imported)) return failure();

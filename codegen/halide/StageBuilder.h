@@ -36,6 +36,9 @@ struct GroupRequest {
   lintel_dtype compute = LINTEL_F32;                 ///< f32 or f64
   unsigned vectorBits = 256;
   std::string triple, features; ///< LLVM's, to choose Halide's target
+  /// Sums of products may round their factors to bf16, which the target multiplies in pairs.
+  bool bf16Products = false;
+  PairInstructions pairs = PairInstructions::None; ///< how the import writes them
 };
 
 /// Whether an op (a stage, a kernel) must be computed in f64: see attn-assign-precision.

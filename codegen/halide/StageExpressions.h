@@ -38,12 +38,21 @@ public:
     unsigned oldInner;          ///< which of vars was innermost
   };
 
+  /// A factor of sums of products, rounded to bf16, two elements in each 32 bits (StagePairs.cpp).
+  struct Packed {
+    Halide::Func func;
+    std::vector<Halide::Var> vars; ///< innermost first
+    std::vector<int64_t> sizes;
+    std::vector<unsigned> axes; ///< of the stage, its rank stands for the pair's number
+  };
+
   void addImages(llvm::ArrayRef<mlir::Value> tensors, llvm::ArrayRef<mlir::Value> indices);
   /// `rows`: of the tile that the stage's accumulators end up in.
   void build(StageOp op, int64_t rows);
 
   std::vector<Stage> stages;
   std::vector<Transposed> transposes;
+  std::vector<Packed> packs;
   llvm::DenseMap<mlir::Value, size_t> stageOf;
   std::vector<Halide::Argument> arguments;
 
@@ -74,6 +83,14 @@ private:
   bool readsAlongRows(FoldOp fold) const;
   Halide::Expr reduceAlongRow(FoldOp fold, Scope &inner, const std::vector<Halide::Var> &vars,
                               const std::vector<Halide::Expr> &args, Scope &scope);
+  /// The factors of a sum of products: those of the stage's inner axis, and those of the others.
+  struct Pairs {
+    llvm::SmallVector<mlir::Value> row, column;
+  };
+  std::optional<Pairs> pairsOf(FoldOp fold) const;
+  Packed &packed(FoldOp fold, llvm::ArrayRef<mlir::Value> factors, bool column);
+  void addPairedReduction(Accumulator &acc, FoldOp fold, const Pairs &pairs, const std::vector<Halide::Var> &vars,
+                          Scope &scope);
   Halide::Expr neutral(FoldOp fold) const;
   Halide::Expr condition(SelectOp op, Scope &scope);
   Halide::Func transposed(mlir::Value tensor, unsigned axis);
@@ -84,6 +101,7 @@ private:
   llvm::DenseMap<mlir::Value, Halide::ImageParam> images;
   llvm::DenseMap<mlir::Value, Halide::Expr> scalars;
   std::map<std::tuple<void *, unsigned, int>, size_t> transposeOf;
+  std::map<std::string, size_t> packedOf;
   size_t current = 0; ///< stage being built
   int64_t tileRows = 1;
   void addReduction(Accumulator &acc, FoldOp fold, const std::vector<Halide::Var> &vars, Scope &scope);

@@ -187,7 +187,13 @@ H::Expr StageExpressions::reduce(Value v, Scope &scope) {
   Accumulator acc{H::Func("acc"), {}, {}, 0};
   acc.func(vars) = start;
   unsigned outer = nested++;
-  for (FoldOp fold : folds) addReduction(acc, fold, vars, inner);
+  for (FoldOp fold : folds) {
+    nested = outer;
+    auto pairs = pairsOf(fold);
+    nested = outer + 1;
+    if (pairs) addPairedReduction(acc, fold, *pairs, vars, inner);
+    else addReduction(acc, fold, vars, inner);
+  }
   nested = outer;
   if (nested == 0) stages[current].accumulators.push_back(acc);
   return sum.defined() ? acc.func(args) + sum : acc.func(args);

@@ -1,4 +1,5 @@
 #include "codegen/halide/StmtImportImpl.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "codegen/halide/HalideSupport.h"
 #include <set>
@@ -123,8 +124,8 @@ ImportedStage Importer::run(const hi::LoweredFunc &fn, llvm::StringRef name) {
 FailureOr<ImportedStage> lintel::importStmt(ModuleOp module, const hi::LoweredFunc &fn, llvm::StringRef name,
                                             const ImportOptions &options, Location loc) {
   module.getContext()
-      ->loadDialect<arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                    vector::VectorDialect>();
+      ->loadDialect<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
   if (module.lookupSymbol(name))
     return emitError(loc) << "symbol '" << name << "' exists already; give the stage another name", failure();
 

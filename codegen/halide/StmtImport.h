@@ -1,6 +1,7 @@
 #ifndef LINTEL_CODEGEN_HALIDE_STMTIMPORT_H
 #define LINTEL_CODEGEN_HALIDE_STMTIMPORT_H
 
+#include "codegen/cpu/CpuTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -51,6 +52,8 @@ struct ImportOptions {
   /// Turn groups of strided stores (loads) whose bases follow each other into in-register transposes.
   bool transposeStores = true;
   bool transposeLoads = true;
+  /// How the calls lintel_pack_bf16 and lintel_dot_bf16 are written (StmtImportPairs.cpp).
+  PairInstructions pairs = PairInstructions::None;
   /// The most stack that the function's allocations may take together, in bytes.
   int64_t maxScratchBytes = int64_t(4) << 20;
 };

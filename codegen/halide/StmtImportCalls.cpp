@@ -268,6 +268,6 @@ void Importer::visit(const Call *op) {
     name.consume_back(".buffer");
     refuse("buffer '" + name.str() + "': " + what + dim + " are not fixed; give them with dim(d).set_bounds");
   }
-  if (importSpecial(op) || importBitwise(op) || importInteger(op) || importMath(op)) return;
+  if (importSpecial(op) || importBitwise(op) || importInteger(op) || importPairs(op) || importMath(op)) return;
   refuse(std::string(op->is_extern() ? "extern call" : "call") + " of '" + op->name + "' has no import");
 }

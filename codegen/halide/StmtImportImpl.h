@@ -193,6 +193,7 @@ private:
   bool importInteger(const hi::Call *);
   bool importSpecial(const hi::Call *);
   bool importMath(const hi::Call *);
+  bool importPairs(const hi::Call *); // StmtImportPairs.cpp
   void importPrefetch(const hi::Call *);
   Value strideArgument(const hi::Call *);
 

@@ -253,6 +253,7 @@ private:
     }
     if (Error e = checkTypes(&op, request.types)) return std::move(e);
     TypeRequest types;
+    types.products = request.types.products;
     for (const NamedArray &input : request.inputs)
       types.named.emplace_back(input.name, request.types.of(input.name).value_or(input.array.dtype));
     for (const ArrayInfo &output : op.others)

@@ -102,6 +102,7 @@ std::string CheckSite::command(StringRef file, StringRef op, StringRef target) c
   for (const auto &[name, size] : one.arrays.dimensions) text += " --dim " + name + "=" + std::to_string(size);
   text += std::string(" --dtype ") + dtypeName(one.arrays.types.common);
   for (const auto &[name, type] : one.arrays.types.named) text += " --dtype " + name + "=" + dtypeName(type);
+  if (one.arrays.types.products == LINTEL_BF16) text += " --products bf16";
   text += " --form " + form;
   if (chunk) text += " --chunk " + std::to_string(chunk);
   if (target != "native") text += " --target " + target.str();

@@ -65,6 +65,7 @@ public:
       if (options.quick) plans.erase(plans.begin());
     }
     if (options.only) plans.resize(1);
+    for (Plan &plan : plans) plan.types.products = options.types.products;
     bool fixed = llvm::all_of(op.dimensions, [&](const std::string &name) { return given(name) > 0; });
     for (const Plan &plan : plans) {
       if (fixed && plan.sizes.data() == oddSizes && plan.depth == Depth::Full && plans.size() > 1)

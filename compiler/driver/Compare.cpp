@@ -34,6 +34,9 @@ static double largest(lintel_dtype dtype) {
   return 0;
 }
 
+/// Of the factors of products of bf16 pairs.
+constexpr double pairRoundoff = 0x1p-9;
+
 /// Half of the distance between the smallest numbers of the type.
 static double underflow(lintel_dtype dtype) {
   return dtype == LINTEL_F16 ? 0x1p-25 : dtype == LINTEL_F64 ? 0x1p-1022 : 0x1p-126;
@@ -98,14 +101,16 @@ Expected<Reference> lintel::makeReference(mlir::Operation *op, const OperatorInf
     });
   }
   double eps = roundoff(arrays.types.state(info));
-  double walk = 8 * eps * std::sqrt(static_cast<double>(arrays.steps) + 1);
+  double walk = 8 * eps * std::sqrt(static_cast<double>(arrays.steps) + 1), moves = 16 * eps;
+  // Factors are rounded anew in each product, and their errors add up as the products do.
+  if (arrays.types.products == LINTEL_BF16) walk += 8 * pairRoundoff, moves += 8 * pairRoundoff;
   each(result.exact, [&](size_t i, const NpyArray &a, lintel_dtype dtype) {
     ArrayRef<double> values(a.dataAs<double>(), static_cast<size_t>(a.elements()));
     double rms = rmsOf(values);
     std::vector<double> bound(values.size());
     for (auto [n, x] : llvm::enumerate(values))
-      bound[n] = walk * rms + 16 * eps * wiggle[i][n] / delta +
-                 (std::isfinite(x) ? roundoff(dtype) * std::fabs(x) : 0) + underflow(dtype);
+      bound[n] = walk * rms + moves * wiggle[i][n] / delta + (std::isfinite(x) ? roundoff(dtype) * std::fabs(x) : 0) +
+                 underflow(dtype);
     result.bound.push_back(std::move(bound));
   });
   return std::move(result);

@@ -102,6 +102,7 @@ std::string lintel::specHash(const OperatorInfo &op, const Dimensions &dimension
     text += dtypeName(types.out());
     for (const ArrayInfo &output : op.others) text += std::string(" ") + dtypeName(types.of(output.name));
   }
+  if (types.products == LINTEL_BF16) text += "\nproducts bf16";
   auto digest = SHA256::hash(ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return toHex(digest, /*LowerCase=*/true);
 }
@@ -115,13 +116,19 @@ static ParameterDescription describe(const ArrayInfo &info, lintel_kind kind, li
   return result;
 }
 
+static std::string symbolOf(const OperatorInfo &op, const CompileOptions &options) {
+  const ElementTypes &types = options.types;
+  std::string symbol = kernelSymbol(op.name, options.dimensions, types.common, types.named);
+  return types.products == LINTEL_BF16 ? symbol + "_bf16products" : symbol;
+}
+
 static KernelDescription describe(const OperatorInfo &op, const CompileOptions &options) {
   KernelDescription result;
   result.name = op.name;
   const ElementTypes &types = options.types;
-  result.symbol = kernelSymbol(op.name, options.dimensions, types.common, types.named);
+  result.symbol = symbolOf(op, options);
   result.specHash = specHash(op, options.dimensions, types);
-  result.dtype = types.common;
+  result.dtype = types.common, result.products = types.products;
   result.causal = !op.bidirectional;
   result.attends = op.attends;
   result.dimensions = options.dimensions;
@@ -170,6 +177,7 @@ static Expected<LoopsResult> lowerKernel(KernelOp kernel, const OperatorInfo &op
   LoopsRequest request;
   request.kernel = kernel, request.target = target, request.entry = entry;
   for (const ArrayInfo &input : op.inputs) request.inputs.push_back(types.of(input.name));
+  request.products = types.products;
   request.state = types.state(op), request.outputs = {types.out()};
   for (const ArrayInfo &output : op.others) request.outputs.push_back(types.of(output.name));
   request.schedule = form.schedule, request.scheduleName = form.scheduleName;
@@ -306,7 +314,7 @@ Expected<std::string> lintel::emitLevel(const SpecFile &file, const OperatorInfo
     if (!module) return module.takeError();
     auto kernel = onlyKernel(**module);
     if (!kernel) return kernel.takeError();
-    std::string symbol = kernelSymbol(op.name, options.dimensions, options.types.common, options.types.named);
+    std::string symbol = symbolOf(op, options);
     int64_t chunk = kernel->getForm() == "recurrent" ? 1 : static_cast<int64_t>(kernel->getChunk());
     auto loops = lowerKernel(*kernel, op, options.types, options.form, targets->front(),
                              variantSymbol(symbol, kernel->getForm().str(), chunk, targets->front().name));

@@ -37,6 +37,7 @@ std::string ElementTypes::text() const {
   std::string result = dtypeName(common);
   for (const auto &[name, type] : named)
     if (type != common) result += " " + name + "=" + dtypeName(type);
+  if (products == LINTEL_BF16) result += " products bf16";
   return result;
 }
 
@@ -51,8 +52,11 @@ static Expected<lintel_dtype> parseType(StringRef text) {
   return createStringError("expected a dtype of f64, f32, f16 or bf16, found '%s'", text.str().c_str());
 }
 
-Expected<TypeRequest> lintel::parseTypes(ArrayRef<std::string> texts) {
+Expected<TypeRequest> lintel::parseTypes(ArrayRef<std::string> texts, StringRef products) {
   TypeRequest result;
+  if (products == "bf16") result.products = LINTEL_BF16;
+  else if (products != "f32")
+    return createStringError("expected products of f32 or bf16, found '%s'", products.str().c_str());
   for (const std::string &text : texts) {
     auto [name, value] = StringRef(text).split('=');
     bool named = StringRef(text).contains('=');
@@ -90,6 +94,7 @@ Error lintel::checkTypes(ArrayRef<const OperatorInfo *> operators, const TypeReq
 
 ElementTypes lintel::bindTypes(const OperatorInfo &op, const TypeRequest &request) {
   ElementTypes result(request.common.value_or(LINTEL_F32));
+  result.products = request.products;
   for (StringRef name : typedArrays(op))
     if (auto type = typeIn(request.named, name); type && *type != result.common)
       result.named.emplace_back(name.str(), *type);

@@ -15,6 +15,7 @@ using NamedTypes = std::vector<std::pair<std::string, lintel_dtype>>;
 struct TypeRequest {
   std::optional<lintel_dtype> common;
   NamedTypes named; // inputs and outputs
+  lintel_dtype products = LINTEL_F32;
 
   bool empty() const { return !common && named.empty(); }
   /// What is asked for this array, if anything.
@@ -25,18 +26,22 @@ struct TypeRequest {
 struct ElementTypes {
   lintel_dtype common = LINTEL_F32;
   NamedTypes named;
+  /// LINTEL_BF16: the factors of sums of products may be rounded to bf16, where the target multiplies pairs of them
+  /// (docs/numerics.md). Nothing changes on other targets.
+  lintel_dtype products = LINTEL_F32;
 
   ElementTypes(lintel_dtype common = LINTEL_F32, NamedTypes named = {}) : common(common), named(std::move(named)) {}
   lintel_dtype of(llvm::StringRef name) const;
   lintel_dtype out() const { return of("out"); }
   /// What the operator computes and hands over its states in: f64 if any input or output is f64, else f32.
   lintel_dtype state(const OperatorInfo &op) const;
-  /// "bf16", "bf16 g=f32".
+  /// "bf16", "bf16 g=f32", "bf16 g=f32 products bf16".
   std::string text() const;
 };
 
-/// "f32" sets the common type, "g=f32" that of one array. Errors: unknown types, two for one array.
-llvm::Expected<TypeRequest> parseTypes(llvm::ArrayRef<std::string> texts);
+/// "f32" sets the common type, "g=f32" that of one array; products are "f32" or "bf16". Errors: unknown types, two for
+/// one array.
+llvm::Expected<TypeRequest> parseTypes(llvm::ArrayRef<std::string> texts, llvm::StringRef products = "f32");
 
 /// An error where the request names what is no input or output of any of these operators.
 llvm::Error checkTypes(llvm::ArrayRef<const OperatorInfo *> operators, const TypeRequest &request);

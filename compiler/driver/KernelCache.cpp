@@ -128,6 +128,7 @@ static json::Value toJSON(const CompiledOperator &c) {
                       {"name", k.name},
                       {"specHash", k.specHash},
                       {"dtype", int64_t(k.dtype)},
+                      {"products", int64_t(k.products)},
                       {"causal", k.causal},
                       {"attends", k.attends},
                       {"names", std::move(names)},
@@ -147,6 +148,7 @@ static bool fromJSON(const json::Value &value, CompiledOperator &c, json::Path p
   json::ObjectMapper map(value, path);
   if (!(map && map.map("triple", c.triple) && map.map("reason", c.reason) && map.map("symbol", k.symbol) &&
         map.map("name", k.name) && map.map("specHash", k.specHash) && mapEnum(map, "dtype", k.dtype, LINTEL_BF16) &&
+        mapEnum(map, "products", k.products, LINTEL_BF16) &&
         map.map("causal", k.causal) && map.map("attends", k.attends) && map.map("names", names) &&
         map.map("sizes", sizes) && map.map("inputs", k.inputs) && map.map("states", k.states) &&
         map.map("exponents", k.exponents) && map.map("out", k.out) && map.map("others", k.others) &&

@@ -21,7 +21,8 @@ public:
               cl::value_desc("NAME=N,..."), cl::sub(sub), cl::cat(category)),
         threads("threads", cl::desc("how many threads to use (default 1)"), cl::value_desc("N"), cl::init(1),
                 threadRange(), cl::sub(sub), cl::cat(category)),
-        target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
+        target("target",
+               cl::desc("native (default), x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64; this machine must run it"),
                cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
         asJson("json", cl::desc("write JSON"), cl::sub(sub), cl::cat(category)) {}
 

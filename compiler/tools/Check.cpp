@@ -19,6 +19,8 @@ public:
                cl::desc(
                    "check these types alone: f32, f64, f16 or bf16 for all arrays, NAME=TYPE for one input or for out"),
                cl::value_desc("[NAME=]TYPE"), cl::CommaSeparated, cl::sub(sub), cl::cat(category)),
+        products("products", cl::desc("f32 (default) or bf16, as lintel run has it, with the bound of bf16"),
+                 cl::value_desc("TYPE"), cl::init("f32"), cl::sub(sub), cl::cat(category)),
         form("form", cl::desc("check this form alone: recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
              cl::sub(sub), cl::cat(category)),
         chunk("chunk", cl::desc("check chunks of N steps alone"), cl::value_desc("N"), cl::init(0),
@@ -28,7 +30,8 @@ public:
             cl::desc("check this case alone, as a failure names it: 'usual B=1 T=7 H=4/2 initial lengths=3,4 seed=1'"),
             cl::value_desc("TEXT"), cl::sub(sub), cl::cat(category)),
         quick("quick", cl::desc("fewer types, chunks and cases"), cl::sub(sub), cl::cat(category)),
-        target("target", cl::desc("native (default), x86-64-v3, x86-64-v4 or aarch64; this machine must run it"),
+        target("target",
+               cl::desc("native (default), x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64; this machine must run it"),
                cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
         inputs("in", cl::desc("check on these arrays instead of random ones; may be repeated"),
                cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
@@ -44,7 +47,7 @@ public:
     auto dims = parseDimensions(spec.dims);
     if (!dims) return dims.takeError();
     options.dimensions = *dims;
-    auto types = parseTypes(dtypes);
+    auto types = parseTypes(dtypes, products);
     if (!types) return types.takeError();
     options.types = std::move(*types);
     if (form.getNumOccurrences() && !is_contained({"recurrent", "chunkwise", "parallel"}, StringRef(form)))
@@ -125,7 +128,7 @@ private:
 
   SpecOptions spec;
   cl::list<std::string> dtypes;
-  cl::opt<std::string> form;
+  cl::opt<std::string> products, form;
   IntegerOption chunk;
   cl::opt<std::string> oneCase;
   cl::opt<bool> quick;

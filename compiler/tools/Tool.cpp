@@ -24,6 +24,10 @@ CodeOptions::CodeOptions(Subcommand &c)
     : dtypes("dtype",
              cl::desc("f32, f64, f16 or bf16 for all arrays, NAME=TYPE for one input or for out; may be repeated"),
              cl::value_desc("[NAME=]TYPE"), cl::CommaSeparated, cl::sub(c.sub), cl::cat(c.category)),
+      products("products",
+               cl::desc("f32 (default), or bf16: sums of products may round their factors to bf16 where the target "
+                        "multiplies pairs of them"),
+               cl::value_desc("TYPE"), cl::init("f32"), cl::sub(c.sub), cl::cat(c.category)),
       form("form", cl::desc("auto (default), recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
            cl::init("auto"), cl::sub(c.sub), cl::cat(c.category)),
       schedule("schedule", cl::desc("a .sched file: how the stages of the form are computed"), cl::value_desc("FILE"),

@@ -71,15 +71,15 @@ struct SpecOptions {
   llvm::Expected<std::vector<const OperatorInfo *>> select(const SpecFile &file) const;
 };
 
-/// --dtype, --form, --chunk and --schedule.
+/// --dtype, --products, --form, --chunk and --schedule.
 struct CodeOptions {
   explicit CodeOptions(Subcommand &command);
   llvm::cl::list<std::string> dtypes;
-  llvm::cl::opt<std::string> form, schedule;
+  llvm::cl::opt<std::string> products, form, schedule;
   IntegerOption chunk;
 
   /// Nothing where the option is not given.
-  llvm::Expected<TypeRequest> types() const { return parseTypes(dtypes); }
+  llvm::Expected<TypeRequest> types() const { return parseTypes(dtypes, products); }
   /// Checks --form.
   llvm::Error check() const;
   /// What they ask for; reads the schedule.

@@ -241,7 +241,7 @@ std::optional<RunResult> SpecRunner::inPieces(const lintel_kernel *first, const 
     states = std::move(result->states);
     begin = end;
   }
-  return RunResult{std::move(*out), std::move(states), {}};
+  return RunResult{std::move(*out), std::move(states), {}, {}};
 }
 
 /// Other inputs from a step on leave what is before it as it was, to the bit.

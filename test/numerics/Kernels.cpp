@@ -65,6 +65,8 @@ const Kernel &lintel::test::compiledText(const std::string &name, const std::str
   kernel.specFile = cantFail(SpecFile::parse(source, name + ".attn"));
   kernel.info = cantFail(kernel.specFile->find(""));
   kernel.options.dimensions = std::move(dimensions);
+  // Pairs of bf16 as AVX-512 multiplies them, on every machine that runs AVX2.
+  if (types.products == LINTEL_BF16) kernel.options.targets = {"x86-64-v3-pairs"};
   kernel.options.types = std::move(types);
   kernel.options.cache = sys::Process::GetEnv("LINTEL_CACHE").value_or("");
   kernel.forms = cantFail(deriveForms(*kernel.specFile, *kernel.info, kernel.options.dimensions));
@@ -99,6 +101,7 @@ BoundArrays Kernel::arrays(std::vector<NamedArray> inputs, std::vector<NamedArra
   request.inputs = std::move(inputs), request.initial = std::move(initial);
   request.dimensions = options.dimensions;
   request.types.common = options.types.common, request.types.named = options.types.named;
+  request.types.products = options.types.products;
   return cantFail(bindArrays(*info, std::move(request)));
 }
 

@@ -68,7 +68,7 @@ TEST(Sequences, APackIsEachAlone) {
           int64_t begin = 0;
           for (auto [sequence, length] : llvm::enumerate(lengths)) {
             RunResult one = kernel.run(alone(kernel, pack, sequence, begin, length), variant);
-            RunResult part{entries(all.out, 1, begin, length), {}, {}};
+            RunResult part{entries(all.out, 1, begin, length), {}, {}, {}};
             for (const NpyArray &state : all.states) part.states.push_back(entries(state, 0, sequence, 1));
             EXPECT_TRUE(sameBits(part, one)) << op.name << " " << text(variant) << ", sequence " << sequence << " of "
                                              << length << " steps, " << threads << " threads, initial " << initial;

@@ -67,6 +67,42 @@ func.func @shares(%x: memref<?xf32>, %o: memref<?xf32>, %stride: index, %f: f32)
 
 // -----
 
+// Rows that are known only behind the first loop are asked for in the second, be the first the longer one.
+// CHECK-LABEL: func.func @late
+// CHECK: scf.for
+// CHECK:   scf.for
+// CHECK:     memref.prefetch %arg0
+// CHECK: %[[LATE:.*]] = arith.muli
+// CHECK: scf.for
+// CHECK-NOT: memref.prefetch %arg0
+// CHECK:     memref.prefetch %arg1
+// CHECK-NOT: lintel.prefetch
+func.func @late(%x: memref<?xf32>, %y: memref<?xf32>, %o: memref<?xf32>, %stride: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  scf.for %r = %c0 to %c2 step %c1 {
+    %row = arith.muli %r, %stride : index
+    memref.prefetch %x[%row], read, locality<3>, data : memref<?xf32>
+  } {lintel.prefetch}
+  scf.for %i = %c0 to %c16 step %c1 {
+    memref.store %f, %o[%i] : memref<?xf32>
+  }
+  %late = arith.muli %stride, %c4 : index
+  scf.for %r = %c0 to %c4 step %c1 {
+    %row = arith.muli %r, %late : index
+    memref.prefetch %y[%row], read, locality<3>, data : memref<?xf32>
+  } {lintel.prefetch}
+  scf.for %i = %c0 to %c4 step %c1 {
+    memref.store %f, %o[%i] : memref<?xf32>
+  }
+  return
+}
+
+// -----
+
 // With nothing to hide behind it stays where it is.
 // CHECK-LABEL: func.func @alone
 // CHECK: memref.prefetch

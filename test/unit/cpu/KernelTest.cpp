@@ -173,7 +173,7 @@ TEST(Kernel, EveryTargetCompiles) {
   EXPECT_NE(compile(accumulate, CpuOutput::Assembly, "x86-64-v4").object.find("accumulate_run:"), std::string::npos);
   EXPECT_NE(compile(accumulate, CpuOutput::LLVMText).object.find("define void @accumulate_run"), std::string::npos);
   std::string error = compile(accumulate, CpuOutput::Object, "pentium").error;
-  EXPECT_EQ(error, "expected a target of native, x86-64-v3, x86-64-v4 or aarch64, found 'pentium'");
+  EXPECT_EQ(error, "expected a target of native, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64, found 'pentium'");
 }
 
 TEST(Kernel, NoTargetNeedsALibrary) {

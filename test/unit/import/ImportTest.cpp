@@ -168,6 +168,66 @@ TEST(Import, OffsetsDivideAsHalideDoes) {
   }
 }
 
+static float toBfloat(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000; // nearest even; no NaN comes here
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+
+TEST(Import, PairsOfBfloats) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlir::Location loc = mlir::UnknownLoc::get(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
+  ImportOptions options;
+  options.pairs = PairInstructions::Arithmetic;
+  auto stage = importStmt(*module, statement("bf16-pairs").build(), "stage", options, loc);
+  ASSERT_TRUE(succeeded(stage));
+  CompiledStage compiled(*module, stage->fn);
+  ASSERT_EQ(compiled.error, "");
+  std::vector<float> a(97);
+  uint32_t seed = 1;
+  for (int i = 0; i < 80; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    a[i] = float(int32_t(seed)) * (i % 5 == 0 ? 1e-12f : 1e-9f);
+  }
+  a[2] = 1 + 0x1p-8f, a[3] = 1 + 3 * 0x1p-8f; // ties
+  std::vector<float> before = a;
+  compiled({{a.data(), 0}, {nullptr, 0}});
+  int rounded = 0;
+  for (int i = 0; i < 16; ++i) {
+    float want = std::fma(toBfloat(before[i + 16]), toBfloat(before[i + 48]), before[i + 64]);
+    want = std::fma(toBfloat(before[i]), toBfloat(before[i + 32]), want);
+    EXPECT_EQ(a[80 + i], want) << i;
+    rounded += want != std::fma(before[i], before[i + 32], std::fma(before[i + 16], before[i + 48], before[i + 64]));
+  }
+  EXPECT_EQ(a[96], a[80]);
+  EXPECT_GT(rounded, 8); // it makes a difference
+}
+
+// The instructions themselves, where the target has them.
+TEST(Import, PairsOfBfloatsAsInstructions) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlir::Location loc = mlir::UnknownLoc::get(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
+  ImportOptions options;
+  options.pairs = PairInstructions::Avx512;
+  ASSERT_TRUE(succeeded(importStmt(*module, statement("bf16-pairs").build(), "stage", options, loc)));
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  // Two packs and a dot; the single number goes without.
+  auto count = [&](const std::string &name) {
+    size_t n = 0;
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("llvm.x86.avx512bf16.cvtne2ps2bf16.512"), 2u) << text;
+  EXPECT_EQ(count("llvm.x86.avx512bf16.dpbf16ps.512"), 1u) << text;
+  EXPECT_EQ(count("math.fma"), 2u) << text;
+}
+
 TEST(Import, ExternFunctionsOfOurs) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::Location loc = mlir::UnknownLoc::get(&context);

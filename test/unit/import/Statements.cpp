@@ -105,6 +105,19 @@ LoweredFunc lintelExtern() {
       store(call("lintel_log1p_f32") + call("lintel_expm1_f32") + call("lintel_erf_f32"), Ramp::make(0, 1, 8)),
       store(scalar, 9)));
 }
+/// a[80 + i] = a[64 + i] + a[i] a[32 + i] + a[16 + i] a[48 + i] with factors in bf16, in a vector, and the first alone.
+LoweredFunc bf16Pairs() {
+  auto dot = [&](auto at) {
+    auto pack = [&](int low, int high) {
+      Expr x = load(at(low));
+      return Call::make(UInt(32, x.type().lanes()), "lintel_pack_bf16", {x, load(at(high))}, Call::PureExtern);
+    };
+    Expr sum = load(at(64));
+    return Call::make(sum.type(), "lintel_dot_bf16", {sum, pack(0, 16), pack(32, 48)}, Call::PureExtern);
+  };
+  auto lanes = [](int at) { return Ramp::make(at, 1, 16); };
+  return around(Block::make(store(dot(lanes), lanes(80)), store(dot([](int at) { return Expr(at); }), 96)));
+}
 LoweredFunc shuffles() {
   Expr v = load(Ramp::make(0, 1, 4)), w = load(Ramp::make(4, 1, 4));
   Stmt s = Block::make({store(Internal::Shuffle::make_interleave({v, w}), Ramp::make(8, 1, 8)),
@@ -207,6 +220,7 @@ const std::vector<StatementCase> &lintel::testing::statements() {
       {"atomic-mutex", atomicMutex},
       {"barrier", barrier},
       {"call", casesOfCall},
+      {"bf16-pairs", bf16Pairs},
       {"euclid", euclid},
       {"evaluate", evaluate},
       {"every-other", everyOther},
