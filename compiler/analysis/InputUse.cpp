@@ -134,6 +134,8 @@ SmallVector<InputTraits> lintel::inputTraits(SpecOp spec) {
     }
     bool isDecay = uses[i] != InputUse::Plain && uses[i] != InputUse::Gate;
     if (isDecay) traits.exponent = false;
+    // What is squashed in one place and an exponent in another would overflow there.
+    if (traits.exponent) traits.squashed = false;
     result.push_back(traits);
   }
   return result;
