@@ -79,7 +79,7 @@ LogicalResult KernelOp::verifyRegions() {
       }
     }
     if (auto taken = dyn_cast<TakenOp>(op))
-      if (taken.getState() < 0 || taken.getState() >= static_cast<int64_t>(names.size())) {
+      if (taken.getState() >= names.size()) {
         taken.emitOpError("expected the index of one of ") << names.size() << " states, found " << taken.getState();
         return WalkResult::interrupt();
       }

@@ -34,10 +34,10 @@ struct VariantDescription {
 
 /// A lintel_kernel.
 struct KernelDescription {
-  std::string symbol;              // of the lintel_kernel constant; see kernelSymbol()
-  std::string name;                // the operator's name in the spec
-  std::string specHash;            // hexadecimal
-  lintel_dtype dtype = LINTEL_F32; // the common one; each parameter has its own
+  std::string symbol;                 // of the lintel_kernel constant; see kernelSymbol()
+  std::string name;                   // the operator's name in the spec
+  std::string specHash;               // hexadecimal
+  lintel_dtype dtype = LINTEL_F32;    // the common one; each parameter has its own
   lintel_dtype products = LINTEL_F32; // LINTEL_BF16: factors of sums of products may be rounded to it
   bool causal = true;
   bool attends = false;                                    // reads other steps' inputs again

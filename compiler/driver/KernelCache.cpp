@@ -148,11 +148,10 @@ static bool fromJSON(const json::Value &value, CompiledOperator &c, json::Path p
   json::ObjectMapper map(value, path);
   if (!(map && map.map("triple", c.triple) && map.map("reason", c.reason) && map.map("symbol", k.symbol) &&
         map.map("name", k.name) && map.map("specHash", k.specHash) && mapEnum(map, "dtype", k.dtype, LINTEL_BF16) &&
-        mapEnum(map, "products", k.products, LINTEL_BF16) &&
-        map.map("causal", k.causal) && map.map("attends", k.attends) && map.map("names", names) &&
-        map.map("sizes", sizes) && map.map("inputs", k.inputs) && map.map("states", k.states) &&
-        map.map("exponents", k.exponents) && map.map("out", k.out) && map.map("others", k.others) &&
-        map.map("variants", k.variants)))
+        mapEnum(map, "products", k.products, LINTEL_BF16) && map.map("causal", k.causal) &&
+        map.map("attends", k.attends) && map.map("names", names) && map.map("sizes", sizes) &&
+        map.map("inputs", k.inputs) && map.map("states", k.states) && map.map("exponents", k.exponents) &&
+        map.map("out", k.out) && map.map("others", k.others) && map.map("variants", k.variants)))
     return false;
   for (auto [name, size] : llvm::zip_equal(names, sizes)) k.dimensions.emplace_back(name, size);
   return true;
