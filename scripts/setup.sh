@@ -29,6 +29,12 @@ program:clang-format-14                                clang-format-14
 program:git                                            git
 file:/etc/ssl/certs/ca-certificates.crt                ca-certificates
 "
+# For tests of code for other processors, which are left out without them.
+wants="
+program:qemu-aarch64                                   qemu-user
+program:aarch64-linux-gnu-gcc                          gcc-aarch64-linux-gnu
+file:/usr/aarch64-linux-gnu/include/stdio.h            libc6-dev-arm64-cross
+"
 present() {
   case $1 in
     program:*) command -v "${1#program:}" >/dev/null 2>&1 ;;
@@ -36,11 +42,14 @@ present() {
     glob:*) compgen -G "$root${1#glob:}" >/dev/null ;;
   esac
 }
-missing_packages() {
+not_present() {
   local what package
   while read -r what package; do
     if [ -n "$what" ] && ! present "$what"; then echo "$package"; fi
-  done <<<"$needs"
+  done <<<"$1"
+}
+missing_packages() {
+  not_present "$needs"
   if [ ! -f "$venv/lintel-requirements.txt" ] && [ -z "$(find_python)" ]; then echo python3-venv; fi
 }
 # A Python that can make environments and for which Halide 21 has a wheel (3.9 to 3.13).
@@ -81,6 +90,17 @@ if [ -n "$missing" ]; then
   if [ -n "$still" ]; then
     echo "setup: installed, but still not found:" $still >&2
     exit 2
+  fi
+fi
+
+wanted=$(not_present "$wants" | sort -u | tr '\n' ' ')
+if [ -n "$wanted" ]; then
+  # shellcheck disable=SC2086  # a list of words
+  if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && echo "setup: installing $wanted" &&
+    DEBIAN_FRONTEND=noninteractive apt-get update -q </dev/null &&
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $wanted </dev/null; then :
+  else
+    echo "setup: tests of code for other processors are left out, as these packages are not installed: $wanted"
   fi
 fi
 

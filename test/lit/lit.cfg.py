@@ -1,6 +1,7 @@
 # The one description of every lit suite (test/lit, test/error, test/regression, codegen/schedules).
 import os
 import platform
+import shutil
 
 import lit.formats
 
@@ -36,6 +37,8 @@ config.substitutions += [
 for tool in ("lintel", "lintel-opt", "lintel-lsp"):
     if os.access(os.path.join(config.lintel_bin, tool), os.X_OK):
         config.available_features.add("tool-" + tool)
+if shutil.which("qemu-aarch64") and shutil.which("aarch64-linux-gnu-gcc"):
+    config.available_features.add("cross-aarch64")
 config.available_features.add({"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine()))
 if config.sanitize:
     config.available_features.add("sanitize")
