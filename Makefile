@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 600
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_MAXSIZE := 4G
 
-.PHONY: all setup configure build test demo asan fuzz format docs clean
+.PHONY: all setup configure build test demo bench asan fuzz format docs clean
 .NOTPARALLEL:
 
 all: build
@@ -28,6 +28,11 @@ test: build
 
 demo: build
 	@$(VENV)/bin/python examples/demo/demo.py --build $(BUILD)
+
+# Beside other implementations (docs/performance.md). The rivals are installed once; BENCH holds options of benchmarks/bench.py.
+bench: build
+	@PYTHON=$(VENV)/bin/python bash benchmarks/setup_rivals.sh $(BUILD)
+	@$(VENV)/bin/python benchmarks/bench.py --build $(BUILD) $(BENCH)
 
 # Unit, lit and fuzz tests with AddressSanitizer and UndefinedBehaviorSanitizer over our own code.
 asan: setup

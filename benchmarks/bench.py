@@ -17,9 +17,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from rivals import native_loop  # noqa: E402
 from suite import cases, machine, operators, report  # noqa: E402
+from suite.candidate import Missing  # noqa: E402
 from suite.registry import registry  # noqa: E402
 from suite.session import Session  # noqa: E402
-from suite.worker import Missing  # noqa: E402
 
 
 def names(text):

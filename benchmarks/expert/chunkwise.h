@@ -16,7 +16,8 @@ struct Tile {
       for (int j = 0; j < tileVectors; ++j) sums[u][j] = splat(0);
   }
   /// Adds left[u, i] right[i, :] for i in [0, count).
-  EXPERT_INLINE void addProduct(const float *left, int64_t leftRow, int64_t leftColumn, const float *right, int64_t rightRow, int count) {
+  EXPERT_INLINE void addProduct(const float *left, int64_t leftRow, int64_t leftColumn, const float *right,
+                                int64_t rightRow, int count) {
     for (int i = 0; i < count; ++i) {
       Vector r[tileVectors];
 #pragma unroll
@@ -40,20 +41,20 @@ struct Tile {
 };
 
 /// A chunk's values between its stages.
-template <int D, int C>
-struct Chunk {
+template <int D, int C> struct Chunk {
   static_assert(C % panel == 0 || C == lanes, "a row of weights is whole panels, or one vector");
-  alignas(64) float q[C * D], k[C * D], keysTransposed[D * (C < panel ? panel : C)], weights[C * C + panel], decays[C * C + panel];
+  alignas(64) float q[C * D], k[C * D],
+      keysTransposed[D * (C < panel ? panel : C)], weights[C * C + panel], decays[C * C + panel];
   alignas(64) float keySum[D], newKeys[D], channelDecay[D];
   alignas(64) float fromState[C], toState[C], divisor[C], running[C]; // factors of outputs, of keys
   float stateFactor;
 };
 
 /// Weights of pairs of steps, and what outputs and keys are multiplied by, where decays are scalar.
-template <Mode mode, int D, int C>
-void scalarDecays(const Head &head, int64_t t0, Chunk<D, C> &chunk) {
+template <Mode mode, int D, int C> void scalarDecays(const Head &head, int64_t t0, Chunk<D, C> &chunk) {
   float b = 0;
-  for (int i = 0; i < C; ++i) chunk.running[i] = b += mode == Mode::Retnet ? head.logDecay : head.gate[(t0 + i) * head.gateStep];
+  for (int i = 0; i < C; ++i)
+    chunk.running[i] = b += mode == Mode::Retnet ? head.logDecay : head.gate[(t0 + i) * head.gateStep];
   for (int i = 0; i < C; i += lanes) {
     const Vector x = load(chunk.running + i);
     store(chunk.fromState + i, fastExp(x));
@@ -62,12 +63,12 @@ void scalarDecays(const Head &head, int64_t t0, Chunk<D, C> &chunk) {
   chunk.stateFactor = std::exp(b);
   for (int i = 0; i < C; ++i)
     for (int j = 0; j <= i; j += lanes)
-      store(chunk.decays + i * C + j, fastExp(__builtin_elementwise_min(splat(chunk.running[i]) - load(chunk.running + j), splat(0))));
+      store(chunk.decays + i * C + j,
+            fastExp(__builtin_elementwise_min(splat(chunk.running[i]) - load(chunk.running + j), splat(0))));
 }
 
 /// Features of queries and keys, and the keys transposed.
-template <Mode mode, int D, int C>
-void features(const Head &head, int64_t t0, Chunk<D, C> &chunk) {
+template <Mode mode, int D, int C> void features(const Head &head, int64_t t0, Chunk<D, C> &chunk) {
   const float *q = head.q + t0 * head.step, *k = head.k + t0 * head.step;
   constexpr int columns = C < panel ? panel : C;
   for (int c = 0; c < D; c += lanes) {
@@ -102,8 +103,7 @@ void features(const Head &head, int64_t t0, Chunk<D, C> &chunk) {
 }
 
 /// mask(q k^T), and the divisors of elu.
-template <Mode mode, int D, int C>
-void weights(const float *q, int64_t qStep, Chunk<D, C> &chunk) {
+template <Mode mode, int D, int C> void weights(const float *q, int64_t qStep, Chunk<D, C> &chunk) {
   constexpr int columns = C < panel ? panel : C;
   for (int i0 = 0; i0 < C; i0 += tileRows) {
     Vector rowSums[tileRows];
@@ -133,8 +133,7 @@ void weights(const float *q, int64_t qStep, Chunk<D, C> &chunk) {
 }
 
 /// `steps` is a multiple of C. The next chunk's rows are asked for while this one's outputs are computed.
-template <Mode mode, int D, int C>
-void chunkwiseHead(const Head &head) {
+template <Mode mode, int D, int C> void chunkwiseHead(const Head &head) {
   alignas(64) static thread_local float state[D * D];
   static thread_local Chunk<D, C> chunk;
   std::memset(state, 0, sizeof state);

@@ -8,7 +8,8 @@ namespace expert {
 /// One step of one head whose state [D, D] is updated in place. `decay` is one number, or D of them (perChannel).
 /// `Width` columns at once: few keep values and sums in registers, a whole row follows memory in its order.
 template <int D, int Width, bool perChannel>
-void decodeHead(float *state, const float *q, const float *k, const float *v, const float *decay, float scale, float *out) {
+void decodeHead(float *state, const float *q, const float *k, const float *v, const float *decay, float scale,
+                float *out) {
   constexpr int vectors = Width / lanes;
   for (int n = 0; n < D; n += Width) {
     Vector value[vectors], sums[vectors];

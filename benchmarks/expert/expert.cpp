@@ -21,14 +21,16 @@ struct Variant {
   Kernel kernels[2][5]; // [size 64, 128][mode]
 };
 
-#define MODES(kernel, size, ...)                                                                                        \
-  {                                                                                                                     \
-    kernel<Mode::Elu, size, __VA_ARGS__>, kernel<Mode::Identity, size, __VA_ARGS__>,                                    \
-        kernel<Mode::Retnet, size, __VA_ARGS__>, kernel<Mode::ScalarGate, size, __VA_ARGS__>,                           \
-        kernel<Mode::Gla, size, __VA_ARGS__>                                                                            \
+#define MODES(kernel, size, ...)                                                                                       \
+  {                                                                                                                    \
+    kernel<Mode::Elu, size, __VA_ARGS__>, kernel<Mode::Identity, size, __VA_ARGS__>,                                   \
+        kernel<Mode::Retnet, size, __VA_ARGS__>, kernel<Mode::ScalarGate, size, __VA_ARGS__>,                          \
+        kernel<Mode::Gla, size, __VA_ARGS__>                                                                           \
   }
-#define VARIANT(name, block, kernel, ...)                                                                               \
-  { name, block, { MODES(kernel, 64, __VA_ARGS__), MODES(kernel, 128, __VA_ARGS__) } }
+#define VARIANT(name, block, kernel, ...)                                                                              \
+  {                                                                                                                    \
+    name, block, { MODES(kernel, 64, __VA_ARGS__), MODES(kernel, 128, __VA_ARGS__) }                                   \
+  }
 
 // With 16 registers four steps leave room for one vector of each row of the state, with 32 for two.
 constexpr int wide = lanes == 16 ? 2 : 1;
@@ -53,8 +55,7 @@ void forHeads(int64_t heads, int threads, const std::function<void(int64_t)> &fu
   for (std::thread &other : others) other.join();
 }
 
-template <int D>
-void decodeOne(const expert_call &call, int64_t h) {
+template <int D> void decodeOne(const expert_call &call, int64_t h) {
   const bool perChannel = call.mode == static_cast<int>(Mode::Gla);
   constexpr int few = std::min(D, tileRows * lanes);
   const int64_t at = h * call.head;
@@ -92,7 +93,8 @@ int expert_run(const expert_call *call, void *) {
 int expert_decode(const expert_call *call, void *) {
   const bool known = call->mode >= static_cast<int>(Mode::Retnet) && call->mode <= static_cast<int>(Mode::Gla);
   if (!known || (call->size != 64 && call->size != 128)) return 1;
-  forHeads(call->heads, call->threads, [&](int64_t h) { call->size == 64 ? decodeOne<64>(*call, h) : decodeOne<128>(*call, h); });
+  forHeads(call->heads, call->threads,
+           [&](int64_t h) { call->size == 64 ? decodeOne<64>(*call, h) : decodeOne<128>(*call, h); });
   return 0;
 }
 
@@ -113,7 +115,7 @@ double expert_peak_gflops() {
     for (int64_t r = 0; r < rounds; ++r) {
 #pragma unroll
       for (int i = 0; i < chains; ++i) sums[i] = fma(sums[i], a, b);
-      // What the loop computes is not to be foreseen.
+        // What the loop computes is not to be foreseen.
 #pragma unroll
       for (int i = 0; i < chains; ++i) asm volatile("" : "+v"(sums[i]));
     }

@@ -7,16 +7,15 @@
 namespace expert {
 
 /// `Block` rows of queries, keys, decays, each packed, and what the outputs are multiplied by.
-template <int D, int Block>
-struct BlockRows {
+template <int D, int Block> struct BlockRows {
   alignas(64) float q[Block * D], k[Block * D], decay[Block * D];
   float outFactor[Block];
   float stateFactor; // of the whole state after the block, for scalar decays
 };
 
 template <Mode mode, int D, int Block, int Vectors>
-EXPERT_INLINE void passOverState(float *state, const float *q, const float *k, int64_t step, const BlockRows<D, Block> &rows,
-                                 const float *v, float *out) {
+EXPERT_INLINE void passOverState(float *state, const float *q, const float *k, int64_t step,
+                                 const BlockRows<D, Block> &rows, const float *v, float *out) {
   for (int n = 0; n < D; n += lanes * Vectors) {
     Vector value[Block][Vectors], sums[Block][Vectors];
 #pragma unroll
@@ -39,7 +38,8 @@ EXPERT_INLINE void passOverState(float *state, const float *q, const float *k, i
         }
       }
 #pragma unroll
-      for (int j = 0; j < Vectors; ++j) store(state + c * D + n + lanes * j, hasScalarDecay(mode) ? s[j] * rows.stateFactor : s[j]);
+      for (int j = 0; j < Vectors; ++j)
+        store(state + c * D + n + lanes * j, hasScalarDecay(mode) ? s[j] * rows.stateFactor : s[j]);
     }
 #pragma unroll
     for (int t = 0; t < Block; ++t)
@@ -53,8 +53,7 @@ EXPERT_INLINE void passOverState(float *state, const float *q, const float *k, i
 /// Scalar decays: with b_t the sum of the block's log-decays, S_t = e^{b_t} (S + sum_s e^{-b_s} k_s v_s), so that keys
 /// are multiplied by e^{-b_s}, outputs by e^{b_t} and the state once, after the block; a block is short, so that no
 /// factor grows much.
-template <Mode mode, int D, int Block, int Vectors, int Ahead>
-void recurrentHead(const Head &head) {
+template <Mode mode, int D, int Block, int Vectors, int Ahead> void recurrentHead(const Head &head) {
   alignas(64) static thread_local float state[D * D], keySum[D];
   static thread_local BlockRows<D, Block> rows;
   std::memset(state, 0, sizeof state);

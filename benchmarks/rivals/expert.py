@@ -4,10 +4,9 @@ import ctypes
 
 import numpy as np
 
-from suite.candidate import Candidate, aligned, native
+from suite.candidate import Candidate, Missing, aligned, native
 from suite.cases import is_decode
 from suite.operators import OPERATORS
-from suite.worker import Missing
 
 from . import native_loop
 

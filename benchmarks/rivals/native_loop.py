@@ -3,7 +3,7 @@
 import ctypes
 import os
 
-from suite.worker import Missing
+from suite.candidate import Missing
 
 
 def library(settings):

@@ -7,6 +7,10 @@ import numpy as np
 INT_OF_TWO_POINTERS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
 
+class Missing(Exception):
+    """The rival has no such operator, or what it needs is not installed."""
+
+
 def aligned(array, dtype=np.float32):
     """A copy that starts at a multiple of 64 bytes, where rivals may demand it."""
     array = np.asarray(array, dtype=dtype)

@@ -13,11 +13,8 @@ import traceback
 import numpy as np
 
 from . import operators, timing
+from .candidate import Missing
 from .cases import Case
-
-
-class Missing(Exception):
-    """The rival has no such operator, or what it needs is not installed."""
 
 
 class Worker:
