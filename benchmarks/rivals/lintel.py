@@ -108,8 +108,8 @@ def candidates(case, inputs, state, settings):
     scratch_bytes = runtime.lintel_scratch_bytes(kernel, call.form, 0, case.threads)
     scratch = aligned(np.zeros(scratch_bytes, dtype=np.uint8), np.uint8)
     call.scratch, call.scratch_bytes = scratch.ctypes.data, scratch_bytes
-    if runtime.lintel_run(ctypes.byref(call), ctypes.byref(error)):
-        raise RuntimeError("lintel_run: %s" % error.message.decode())
+    if runtime.lintel_check(ctypes.byref(call), ctypes.byref(error)):
+        raise RuntimeError("lintel_check: %s" % error.message.decode())
     repeat = native_loop.load(settings)
     run = native(repeat, ctypes.cast(runtime.lintel_run, ctypes.c_void_p), ctypes.addressof(call), ctypes.addressof(error))
     variants = [v for v in manifest["variants"] if not is_decode(case) or v["form"] == "recurrent"]
