@@ -157,7 +157,8 @@ private:
     if (!arrays) return arrays.takeError();
     // The spec's own sums may be beyond a double.
     bool far = one.arrays.hardness == Hardness::Exponents || one.arrays.hardness == Hardness::Huge;
-    auto reference = makeReference(far ? interpretedForm(site.module()) : site.spec, op, *arrays);
+    mlir::Operation *wide = interpretedForm(site.module());
+    auto reference = makeReference(far ? wide : site.spec, wide, op, *arrays);
     if (!reference) return reference.takeError();
     std::string name = one.text();
     return PreparedCase{std::move(one), std::move(name), std::move(*arrays), std::move(*reference)};

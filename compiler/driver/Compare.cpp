@@ -116,6 +116,31 @@ Expected<Reference> lintel::makeReference(mlir::Operation *op, const OperatorInf
   return std::move(result);
 }
 
+static std::vector<NpyArray *> arraysOf(RunResult &run) {
+  std::vector<NpyArray *> all{&run.out};
+  for (NpyArray &other : run.others) all.push_back(&other);
+  for (NpyArray &state : run.states) all.push_back(&state);
+  return all;
+}
+
+Expected<Reference> lintel::makeReference(mlir::Operation *spec, mlir::Operation *wide, const OperatorInfo &info,
+                                          const BoundArrays &arrays) {
+  auto result = makeReference(spec, info, arrays);
+  if (!result || wide == spec) return result;
+  auto values = [](NpyArray *array) {
+    return MutableArrayRef(array->dataAs<double>(), static_cast<size_t>(array->elements()));
+  };
+  auto isFinite = [&](NpyArray *array) { return all_of(values(array), [](double x) { return std::isfinite(x); }); };
+  if (all_of(arraysOf(result->exact), isFinite)) return result;
+  auto beyond = makeReference(wide, info, arrays);
+  if (!beyond) return beyond;
+  for (auto [to, from, bound, other] :
+       zip_equal(arraysOf(result->exact), arraysOf(beyond->exact), result->bound, beyond->bound))
+    for (auto [x, y, room, wider] : zip_equal(values(to), values(from), bound, other))
+      if (!std::isfinite(x)) x = y, room = wider;
+  return result;
+}
+
 /// Whether `got` is what `want` comes to where one of them is not finite.
 static bool agreeAtInfinity(double want, double got, double most) {
   if (std::isnan(want)) return std::isnan(got);

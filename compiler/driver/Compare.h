@@ -21,6 +21,10 @@ struct Reference {
   std::vector<std::vector<double>> bound; // of out, then of each state
 };
 llvm::Expected<Reference> makeReference(mlir::Operation *op, const OperatorInfo &info, const BoundArrays &arrays);
+/// The spec's, but for elements where that is not finite: these are what `wide` comes to, the form that carries
+/// exponents (interpretedForm), as kernels do.
+llvm::Expected<Reference> makeReference(mlir::Operation *spec, mlir::Operation *wide, const OperatorInfo &info,
+                                        const BoundArrays &arrays);
 
 struct Difference {
   double error = 0; // over the array's rms, of the element nearest to its bound or farthest past it

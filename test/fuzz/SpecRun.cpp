@@ -338,7 +338,7 @@ Outcome SpecRunner::run() {
     auto arrays = randomArrays(*op, uses, request);
     if (bad(arrays, "arrays")) return;
     arrays->position = op->splits() ? plan.seed % 3 * 5 : 0;
-    auto reference = makeReference(spec, *op, *arrays);
+    auto reference = makeReference(spec, interpretedForm(**forms), *op, *arrays);
     if (bad(reference, "interpret")) return;
     ArrayRef<double> out(reference->exact.out.dataAs<double>(), reference->exact.out.elements());
     bool tells = llvm::any_of(enumerate(out), [&](const auto &each) {
