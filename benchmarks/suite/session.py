@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 from . import cases, operators, timing, worker
@@ -49,9 +50,10 @@ class Rival:
 
 class Session:
     def __init__(self, rivals, settings, options, folder, work):
-        self.rivals, self.settings, self.options, self.folder, self.work = rivals, settings, options, folder, work
+        self.rivals, self.settings, self.options, self.folder = rivals, settings, options, folder
         os.makedirs(work, exist_ok=True)
         self.log = open(os.path.join(work, "rivals.log"), "w", encoding="utf-8")
+        self.work = tempfile.mkdtemp(prefix="case-", dir=work)  # two runs may be at it at once
         self.processes = {}
         self.started = time.monotonic()
 
@@ -117,4 +119,5 @@ class Session:
     def close(self):
         for process in self.processes.values():
             process.close()
+        shutil.rmtree(self.work, ignore_errors=True)
         self.log.close()
