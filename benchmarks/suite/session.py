@@ -75,7 +75,11 @@ class Session:
             if self.out_of_time():
                 self.say("the time budget is spent: %d of %d rows are left out" % (len(all_cases) - number, len(all_cases)))
                 break
-            rows.append(self.row(case, "%d of %d" % (number + 1, len(all_cases))))
+            try:
+                rows.append(self.row(case, "%d of %d" % (number + 1, len(all_cases))))
+            except KeyboardInterrupt:
+                self.say("interrupted: what has been measured is reported")
+                break
         return rows, len(all_cases) - len(rows)
 
     def row(self, case, place):
