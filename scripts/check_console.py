@@ -18,7 +18,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGES = ["docs/cli.md", "docs/abi.md"]
-COMMANDS = ["run", "compile", "check", "explain", "bench"]
+COMMANDS = ["run", "compile", "check", "explain", "bench", "measure", "space", "tune"]
 
 
 def examples(page):
@@ -59,7 +59,7 @@ def run(name, page, lintel):
 
 def options(lintel, command):
     text = subprocess.run([lintel, command, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return set(re.findall(r"^\s+(--?[a-z]+)\b", text, re.M)) - {"--help", "--help-list"}
+    return set(re.findall(r"^\s+(--?[a-z]+(?:-[a-z]+)*)\b", text, re.M)) - {"--help", "--help-list"}
 
 
 def missing(page, lintel):

@@ -21,6 +21,7 @@ program:ld.lld-22                                      lld-22
 glob:/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.fuzzer-*.a libclang-rt-22-dev
 file:/usr/include/gtest/gtest.h                        libgtest-dev
 file:/usr/include/benchmark/benchmark.h                libbenchmark-dev
+file:/usr/include/sqlite3.h                            libsqlite3-dev
 file:/usr/include/c++/12/vector                        g++
 program:cmake                                          cmake
 program:ninja                                          ninja-build

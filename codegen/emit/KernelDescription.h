@@ -29,7 +29,8 @@ struct VariantDescription {
   int64_t chunk = 1;
   uint64_t scratchBytes = 0;
   std::string symbol;   // the entry, `void symbol(const lintel_item *)`
-  std::string schedule; // text, for the manifest only
+  std::string schedule; // text, for the manifest only; and where it is from, empty for the heuristic's or a file's
+  std::string origin;
 };
 
 /// A lintel_kernel.

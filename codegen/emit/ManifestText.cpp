@@ -52,7 +52,8 @@ std::string lintel::manifestText(const ArtifactRequest &request) {
                                     {"features", featureNames(v.features)},
                                     {"scratch_bytes", static_cast<int64_t>(v.scratchBytes)},
                                     {"symbol", utf8(v.symbol)},
-                                    {"schedule", utf8(v.schedule)}});
+                                    {"schedule", utf8(v.schedule)},
+                                    {"tuned", v.origin.empty() ? json::Value(nullptr) : json::Value(utf8(v.origin))}});
   json::Array files;
   auto file = [&](bool asked, std::string name) {
     if (asked) files.push_back(utf8(name));

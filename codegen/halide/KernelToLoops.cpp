@@ -194,6 +194,11 @@ LogicalResult LoopWriter::run() {
   return success();
 }
 
+ScheduleTarget lintel::scheduleTarget(KernelOp kernel, const CpuTarget &target, lintel_dtype state) {
+  bool wide = target.vectorBits >= 512 || StringRef(target.triple).starts_with("aarch64");
+  return {target.vectorBits, wide ? 32u : 16u, state == LINTEL_F64 || isPrecise(kernel) ? 64u : 32u};
+}
+
 FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
   MLIRContext *context = request.kernel->getContext();
   context->loadDialect<arith::ArithDialect, func::FuncDialect, memref::MemRefDialect, scf::SCFDialect,
@@ -208,10 +213,7 @@ FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
     if (!parsed) return emitError(kernel.getLoc(), why), failure();
     given = std::move(*parsed);
   }
-  bool wide = request.target.vectorBits >= 512 || StringRef(request.target.triple).starts_with("aarch64");
-  ScheduleTarget target{request.target.vectorBits, wide ? 32u : 16u,
-                        request.state == LINTEL_F64 || isPrecise(kernel) ? 64u : 32u};
-  if (failed(assignSchedules(kernel, target, given))) return failure();
+  if (failed(assignSchedules(kernel, scheduleTarget(kernel, request.target, request.state), given))) return failure();
   LoopsResult result;
   result.schedule = scheduleText(kernel);
   result.loops = ModuleOp::create(KernelOp(request.kernel).getLoc());

@@ -8,6 +8,7 @@
 #define LINTEL_CODEGEN_HALIDE_KERNELTOLOOPS_H
 
 #include "codegen/cpu/CpuTarget.h"
+#include "codegen/schedule/StageSchedule.h"
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -33,6 +34,9 @@ struct LoopsResult {
   std::string halide;   ///< the algorithms and schedules as text
   std::string schedule; ///< the schedule that was obeyed
 };
+
+/// What schedules of the kernel are chosen for, where its states are of type `state`.
+ScheduleTarget scheduleTarget(KernelOp kernel, const CpuTarget &target, lintel_dtype state);
 
 /// Fails with diagnostics on the kernel's location.
 mlir::FailureOr<LoopsResult> lowerKernelToLoops(const LoopsRequest &request);

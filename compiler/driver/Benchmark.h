@@ -2,20 +2,11 @@
 #ifndef LINTEL_COMPILER_DRIVER_BENCHMARK_H
 #define LINTEL_COMPILER_DRIVER_BENCHMARK_H
 
-#include "compiler/driver/Compare.h"
-#include "compiler/driver/Compilation.h"
-#include "compiler/driver/Progress.h"
+#include "compiler/driver/Workbench.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 
 namespace lintel {
-
-struct BenchmarkRequest {
-  int64_t batch = 1, steps = 1024, heads = 8, groups = 0;
-  CompileOptions compile; // dimensions, types, form, target
-  int threads = 1;
-  Progress *progress = nullptr;
-};
 
 struct BenchmarkResult {
   std::string name, dtype, form, target, schedule, machine, checked;

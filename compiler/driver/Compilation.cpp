@@ -252,6 +252,7 @@ static Expected<CompiledOperator> compileAnew(const SpecFile &file, const Operat
       variant.form = form, variant.chunk = chunk, variant.target = target.name, variant.features = target.abiFeatures;
       variant.cpu = target.abiFeatures & LINTEL_CPU_NATIVE ? target.cpu : "";
       variant.scratchBytes = loops->scratchBytes, variant.symbol = entry, variant.schedule = loops->schedule;
+      variant.origin = requests[i].origin;
       result.description.variants.push_back(std::move(variant));
       code.push_back({*loops->loops, target});
       lowered.push_back(std::move(*loops));

@@ -16,6 +16,7 @@ struct FormRequest {
   int64_t chunk = 0;             // steps a chunk; 0 chooses
   std::string schedule = {};     // text of a .sched file; empty: the heuristic's
   std::string scheduleName = {}; // of the file, for messages
+  std::string origin = {};       // of form, chunk and schedule, for the manifest; empty: asked for, or the heuristic's
 };
 
 struct CompileOptions {

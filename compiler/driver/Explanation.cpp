@@ -208,6 +208,7 @@ void Explanation::print(raw_ostream &os) const {
                     f.name == chosen ? "  <- chosen" : "");
   }
   os << "  why: " << reason << "\n";
+  if (!tuned.empty()) os << "  instead, for f32 here: " << tuned << "\n";
   os << formatv("\nmemory, a head after T = {0}\n", steps);
   std::string cache = formatv("a cache of {0} {1} numbers", join(kept, ", "), cacheNumbers).str();
   if (!stateNumbers) os << "  no state; " << (kept.empty() ? "no earlier step is read" : cache) << "\n";
@@ -252,6 +253,7 @@ json::Value Explanation::json() const {
                       {"forms", std::move(formList)},
                       {"chosen", chosen},
                       {"reason", reason},
+                      {"tuned", tuned.empty() ? json::Value(nullptr) : json::Value(tuned)},
                       {"least_flops", leastFlops ? json::Value(*leastFlops) : json::Value(nullptr)},
                       {"state_numbers", stateNumbers},
                       {"cache_inputs", json::Array(kept)},

@@ -73,7 +73,8 @@ std::optional<std::string> KernelCache::key(const OperatorInfo &op, const Compil
   if (requests.empty()) requests.push_back(options.form);
   os << (options.variants.empty() ? "form" : "variants") << "\n";
   for (const FormRequest &request : requests)
-    os << request.form << " " << request.chunk << " " << request.schedule.size() << " " << request.schedule << "\n";
+    os << request.form << " " << request.chunk << " " << request.schedule.size() << " " << request.schedule << "\n"
+       << request.origin << "\n";
   for (const CpuTarget &target : targets)
     os << target.name << " " << target.triple << " " << target.cpu << " " << target.features << " "
        << target.abiFeatures << " " << target.vectorBits << "\n";
@@ -106,16 +107,16 @@ static bool fromJSON(const json::Value &value, ParameterDescription &p, json::Pa
 }
 
 static json::Value toJSON(const VariantDescription &v) {
-  return json::Object{{"form", v.form},         {"target", v.target},    {"cpu", v.cpu},
-                      {"features", v.features}, {"chunk", v.chunk},      {"scratchBytes", v.scratchBytes},
-                      {"symbol", v.symbol},     {"schedule", v.schedule}};
+  return json::Object{{"form", v.form},         {"target", v.target},     {"cpu", v.cpu},
+                      {"features", v.features}, {"chunk", v.chunk},       {"scratchBytes", v.scratchBytes},
+                      {"symbol", v.symbol},     {"schedule", v.schedule}, {"origin", v.origin}};
 }
 
 static bool fromJSON(const json::Value &value, VariantDescription &v, json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("form", v.form) && map.map("target", v.target) && map.map("cpu", v.cpu) &&
          map.map("features", v.features) && map.map("chunk", v.chunk) && map.map("scratchBytes", v.scratchBytes) &&
-         map.map("symbol", v.symbol) && map.map("schedule", v.schedule);
+         map.map("symbol", v.symbol) && map.map("schedule", v.schedule) && map.map("origin", v.origin);
 }
 
 static json::Value toJSON(const CompiledOperator &c) {

@@ -3,6 +3,7 @@
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 using namespace lintel;
 
@@ -76,4 +77,22 @@ std::string lintel::machineName() {
   size_t at = text.find("model name");
   if (at == llvm::StringRef::npos) return cpu;
   return text.substr(at).split(':').second.split('\n').first.trim().str() + " (" + cpu + ")";
+}
+
+double lintel::measureBandwidth() {
+  using Clock = std::chrono::steady_clock;
+  // Beyond every cache but the largest servers'.
+  std::vector<uint64_t> memory(size_t(128) << 17, 1); // 128 MiB
+  double best = 0;
+  volatile uint64_t sink = 0;
+  for (int run = 0; run < 3; ++run) {
+    auto start = Clock::now();
+    uint64_t sums[8] = {};
+    for (size_t i = 0; i < memory.size(); i += 8)
+      for (size_t k = 0; k < 8; ++k) sums[k] += memory[i + k];
+    for (uint64_t sum : sums) sink = sink + sum;
+    double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::max(best, static_cast<double>(memory.size() * sizeof(uint64_t)) / seconds);
+  }
+  return best;
 }

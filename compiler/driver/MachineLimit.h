@@ -11,6 +11,9 @@ namespace lintel {
 /// best of a few runs, about 60 ms in all. Half types are computed in f32.
 double measurePeakFlops(lintel_dtype dtype);
 
+/// Bytes a second that one core reads from memory, the best of three runs over 128 MiB.
+double measureBandwidth();
+
 /// The processor's name as the system gives it.
 std::string machineName();
 

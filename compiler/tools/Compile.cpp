@@ -2,6 +2,7 @@
 #include "compiler/driver/Arrays.h"
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Outputs.h"
+#include "compiler/tools/Database.h"
 #include "compiler/tools/ProgressLine.h"
 #include "compiler/tools/Tool.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,7 +18,7 @@ class Compile : public Subcommand {
 public:
   Compile()
       : Subcommand("compile", "write a C header, an object, libraries and a manifest, or one level as text"),
-        spec(*this), code(*this),
+        spec(*this), code(*this), database(*this),
         target("target", cl::desc("native (default), x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64; may be repeated"),
                cl::value_desc("TARGET"), cl::CommaSeparated, cl::sub(sub), cl::cat(category)),
         out("o", cl::desc("folder for the artifacts; with --emit the file (default: the terminal)"),
@@ -46,10 +47,7 @@ public:
       return createStringError("expected -o DIR for the artifacts, or --emit LEVEL for one level, found neither");
     }
     CompileOptions options;
-    auto request = code.request();
-    if (!request) return request.takeError();
-    options.form = *request;
-    options.form.form = form();
+    if (Error e = asked(options.form)) return std::move(e);
     options.decode = form() == "auto";
     options.cache = cacheFolder();
     if (!target.empty()) options.targets.assign(target.begin(), target.end());
@@ -100,6 +98,23 @@ private:
     return Error::success();
   }
 
+  /// The schedule of the database, where no form was asked for. One for several targets would be some target's only.
+  Error choose(const SpecFile &file, const OperatorInfo &op, CompileOptions &options) {
+    BenchmarkRequest request;
+    request.compile = options;
+    if (Error e = asked(request.compile.form)) return e;
+    if (options.targets.size() == 1)
+      if (Error e = database.apply(file, op, request, /*anyShape=*/true)) return e;
+    options.form = request.compile.form;
+    return Error::success();
+  }
+  Error asked(FormRequest &form) {
+    auto request = code.request();
+    if (!request) return request.takeError();
+    form = *request;
+    return Error::success();
+  }
+
   Error emitText(const SpecFile &file, ArrayRef<const OperatorInfo *> operators, const Given &given,
                  CompileOptions &options, Level level) {
     if (level == Level::Object && operators.size() > 1)
@@ -112,8 +127,10 @@ private:
       if (Error e = outputs.plan(out)) return e;
     std::string text;
     for (const OperatorInfo *op : operators) {
-      if (level != Level::Attn && level != Level::Spec)
+      if (level != Level::Attn && level != Level::Spec) {
         if (Error e = bind(*op, given, options)) return e;
+        if (Error e = choose(file, *op, options)) return e;
+      }
       auto one = emitLevel(file, *op, options, level);
       if (!one) return one.takeError();
       // MLIR's own mark between modules of one file.
@@ -138,6 +155,8 @@ private:
       progress.phase("compiling " + op->name + " (" + Twine(compiled.size() + 1) + " of " + Twine(operators.size()) +
                      ")");
       if (Error e = bind(*op, given, options)) return e;
+      progress.clear();
+      if (Error e = choose(file, *op, options)) return e;
       auto one = compileOperator(file, *op, options);
       if (!one) return one.takeError();
       compiled.push_back(std::move(*one));
@@ -147,6 +166,7 @@ private:
 
   SpecOptions spec;
   CodeOptions code;
+  DatabaseOptions database;
   cl::list<std::string> target;
   cl::opt<std::string> out, emit;
 };

@@ -1,6 +1,6 @@
 // lintel explain: what the compiler knows about an operator.
 #include "compiler/driver/Explanation.h"
-#include "compiler/tools/Tool.h"
+#include "compiler/tools/Database.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -14,8 +14,8 @@ class Explain : public Subcommand {
 public:
   Explain()
       : Subcommand("explain", "say how an operator's states move, which forms it has, and what they cost"), spec(*this),
-        steps("steps", cl::desc("T that costs are given for (default 4096)"), cl::value_desc("T"), cl::init(4096),
-              range{1, 1LL << 40, "1 to 2^40 steps"}, cl::sub(sub), cl::cat(category)),
+        database(*this), steps("steps", cl::desc("T that costs are given for (default 4096)"), cl::value_desc("T"),
+                               cl::init(4096), range{1, 1LL << 40, "1 to 2^40 steps"}, cl::sub(sub), cl::cat(category)),
         asJson("json", cl::desc("write JSON"), cl::sub(sub), cl::cat(category)) {}
 
   StringRef example() const override { return "  lintel explain retnet.attn --dim dk=128 --dim dv=128\n"; }
@@ -31,6 +31,12 @@ public:
     for (const OperatorInfo *op : *operators) {
       auto explanation = explainOperator(**file, *op, *dims, steps);
       if (!explanation) return explanation.takeError();
+      BenchmarkRequest request;
+      request.compile.dimensions = explanation->dimensions;
+      auto tuned = database.find(**file, *op, request, /*anyShape=*/true);
+      if (!tuned) return tuned.takeError();
+      if (*tuned)
+        explanation->tuned = (*tuned)->form + ", chunk " + std::to_string((*tuned)->chunk) + ": " + (*tuned)->origin;
       if (asJson) {
         all.push_back(explanation->json());
         continue;
@@ -44,6 +50,7 @@ public:
 
 private:
   SpecOptions spec;
+  DatabaseOptions database;
   IntegerOption steps;
   cl::opt<bool> asJson;
 };

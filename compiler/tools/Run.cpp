@@ -4,6 +4,7 @@
 #include "compiler/driver/Exponents.h"
 #include "compiler/driver/Outputs.h"
 #include "compiler/driver/Reference.h"
+#include "compiler/tools/Database.h"
 #include "compiler/tools/ProgressLine.h"
 #include "compiler/tools/Tool.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,8 +20,8 @@ class Run : public Subcommand {
 public:
   Run()
       : Subcommand("run", "compute an operator on .npy files, compiling it just in time"), spec(*this), code(*this),
-        inputs("in", cl::desc("an input's array; may be repeated"), cl::value_desc("NAME=FILE"), cl::sub(sub),
-               cl::cat(category)),
+        database(*this), inputs("in", cl::desc("an input's array; may be repeated"), cl::value_desc("NAME=FILE"),
+                                cl::sub(sub), cl::cat(category)),
         initial("initial",
                 cl::desc("a state before the first step (default zeros), as --final writes it; may be repeated"),
                 cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
@@ -143,7 +144,6 @@ private:
       if (Error e = settleExponents(op, arrays, exponentsOf(form))) return std::move(e);
       return interpretArrays(form, op, arrays, &progress, /*takeExponents=*/true);
     }
-    progress.phase("compiling " + op.name);
     CompileOptions options;
     options.dimensions = arrays.dimensions;
     options.types = arrays.types;
@@ -152,6 +152,9 @@ private:
     options.form = *request;
     options.decode = false;
     options.targets = {target};
+    progress.clear();
+    if (Error e = choose(file, op, arrays, options)) return std::move(e);
+    progress.phase("compiling " + op.name);
     options.cache = cacheFolder();
     auto compiled = compileOperator(file, op, options);
     if (!compiled) return compiled.takeError();
@@ -164,6 +167,27 @@ private:
     if (Error e = settleExponents(op, arrays, exponentsOf(*(*kernel)->kernel()))) return std::move(e);
     progress.phase("running " + op.name);
     return executeKernel((*kernel)->kernel(), op, arrays, execute);
+  }
+
+  /// The database's schedule for exactly these arrays; packed sequences are never what a search timed.
+  Error choose(const SpecFile &file, const OperatorInfo &op, const BoundArrays &arrays, CompileOptions &options) {
+    if (arrays.lengths) return Error::success();
+    BenchmarkRequest request;
+    request.batch = arrays.batch, request.steps = arrays.steps, request.heads = arrays.heads;
+    request.threads = static_cast<int>(threads), request.compile = options;
+    bool isFirst = true, isMixed = false;
+    for (auto [info, array] : llvm::zip_equal(op.inputs, arrays.inputs)) {
+      if (info.kind != InputKind::Token) continue;
+      if (!isFirst) {
+        isMixed |= request.groups && request.groups != array.shape[2];
+        request.groups = array.shape[2];
+      }
+      isFirst = false;
+    }
+    if (isMixed) return Error::success();
+    if (Error e = database.apply(file, op, request, /*anyShape=*/false)) return e;
+    options.form = request.compile.form;
+    return Error::success();
   }
 
   Error write(Outputs &outputs, const OperatorInfo &op, ArrayRef<std::string> outs, ArrayRef<std::string> finals,
@@ -198,6 +222,7 @@ private:
 
   SpecOptions spec;
   CodeOptions code;
+  DatabaseOptions database;
   cl::list<std::string> inputs, initial, final, out;
   cl::opt<std::string> lengths;
   IntegerOption position, threads;

@@ -20,16 +20,18 @@ Expected<std::unique_ptr<SpecFile>> SpecOptions::open() const {
   return file;
 }
 
-CodeOptions::CodeOptions(Subcommand &c)
+TypeOptions::TypeOptions(Subcommand &c)
     : dtypes("dtype",
              cl::desc("f32, f64, f16 or bf16 for all arrays, NAME=TYPE for one input or for out; may be repeated"),
              cl::value_desc("[NAME=]TYPE"), cl::CommaSeparated, cl::sub(c.sub), cl::cat(c.category)),
       products("products",
                cl::desc("f32 (default), or bf16: sums of products may round their factors to bf16 where the target "
                         "multiplies pairs of them"),
-               cl::value_desc("TYPE"), cl::init("f32"), cl::sub(c.sub), cl::cat(c.category)),
-      form("form", cl::desc("auto (default), recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
-           cl::init("auto"), cl::sub(c.sub), cl::cat(c.category)),
+               cl::value_desc("TYPE"), cl::init("f32"), cl::sub(c.sub), cl::cat(c.category)) {}
+
+CodeOptions::CodeOptions(Subcommand &c)
+    : TypeOptions(c), form("form", cl::desc("auto (default), recurrent, chunkwise or parallel"), cl::value_desc("FORM"),
+                           cl::init("auto"), cl::sub(c.sub), cl::cat(c.category)),
       schedule("schedule", cl::desc("a .sched file: how the stages of the form are computed"), cl::value_desc("FILE"),
                cl::sub(c.sub), cl::cat(c.category)),
       chunk("chunk", cl::desc("steps a chunk; 0 (default) chooses"), cl::value_desc("N"), cl::init(0),

@@ -33,6 +33,9 @@ std::unique_ptr<Subcommand> makeCompile();
 std::unique_ptr<Subcommand> makeCheck();
 std::unique_ptr<Subcommand> makeExplain();
 std::unique_ptr<Subcommand> makeBench();
+std::unique_ptr<Subcommand> makeMeasure();
+std::unique_ptr<Subcommand> makeSpace();
+std::unique_ptr<Subcommand> makeTune();
 
 /// What LLVM's parser of command lines would refuse without saying what it expected and found: options that do not
 /// exist, without a value or given twice, and too many or too few SPECs.
@@ -71,15 +74,22 @@ struct SpecOptions {
   llvm::Expected<std::vector<const OperatorInfo *>> select(const SpecFile &file) const;
 };
 
-/// --dtype, --products, --form, --chunk and --schedule.
-struct CodeOptions {
-  explicit CodeOptions(Subcommand &command);
+/// --dtype and --products.
+struct TypeOptions {
+  explicit TypeOptions(Subcommand &command);
   llvm::cl::list<std::string> dtypes;
-  llvm::cl::opt<std::string> products, form, schedule;
-  IntegerOption chunk;
+  llvm::cl::opt<std::string> products;
 
   /// Nothing where the option is not given.
   llvm::Expected<TypeRequest> types() const { return parseTypes(dtypes, products); }
+};
+
+/// --dtype, --products, --form, --chunk and --schedule.
+struct CodeOptions : TypeOptions {
+  explicit CodeOptions(Subcommand &command);
+  llvm::cl::opt<std::string> form, schedule;
+  IntegerOption chunk;
+
   /// Checks --form.
   llvm::Error check() const;
   /// What they ask for; reads the schedule.

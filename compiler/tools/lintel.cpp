@@ -22,6 +22,9 @@ int main(int argc, char **argv) {
   commands.push_back(makeCheck());
   commands.push_back(makeExplain());
   commands.push_back(makeBench());
+  commands.push_back(makeMeasure());
+  commands.push_back(makeSpace());
+  commands.push_back(makeTune());
   cl::SetVersionPrinter([](raw_ostream &os) { os << "lintel " LINTEL_VERSION "\n"; });
   // LLVM's own options are not ours to offer.
   cl::OptionCategory none("lintel");
