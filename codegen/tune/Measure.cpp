@@ -57,7 +57,8 @@ Expected<std::vector<Standing>> lintel::race(Measurer &measurer, ArrayRef<unsign
     if (last) heat = std::max(heat, options.lastRounds > done ? options.lastRounds - done : 1);
     if (Error e = rounds(heat)) return std::move(e);
     if (last || stop()) break;
-    llvm::stable_sort(left, [&](size_t a, size_t b) { return all[a].ratio < all[b].ratio; });
+    llvm::sort(left,
+               [&](size_t a, size_t b) { return std::make_pair(all[a].ratio, a) < std::make_pair(all[b].ratio, b); });
     // The standard candidate, and half of the others.
     size_t keep = (left.size() - 1 + 1) / 2;
     SmallVector<size_t> next{0};

@@ -141,7 +141,7 @@ static std::string overTime(const ReportContent &c) {
   std::vector<const StoredTrial *> order;
   for (const StoredTrial &t : c.trials)
     if (t.outcome == "ok") order.push_back(&t);
-  llvm::stable_sort(order, [](auto *a, auto *b) { return a->at < b->at; });
+  llvm::sort(order, [](auto *a, auto *b) { return std::make_pair(a->at, a) < std::make_pair(b->at, b); });
   for (const StoredTrial *t : order) {
     // Far slower ones would press all others into one line.
     plot.add({t->at, std::min(t->ratio, 2.0), t->ratio > 2 ? red : grey, named(*t)});

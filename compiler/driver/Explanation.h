@@ -29,7 +29,7 @@ struct Explanation {
   std::vector<Form> forms;
   std::vector<std::string> numbers; // what is computed otherwise than it is written, and why
   std::string chosen, reason;
-  std::string tuned; // instead, what a database has for f32 on this machine; empty: nothing
+  std::string tuned;                // instead, what a database has for f32 on this machine; empty: nothing
   std::optional<double> leastFlops; // a step and head: StepWork::flops
   int64_t stateNumbers = 0;         // a head
   std::vector<std::string> kept;    // inputs that a cache in place of states has to hold
