@@ -138,6 +138,7 @@ KernelOp lintel::lowerStepwise(Operation *form) {
             return emitter.scalar(after, {zero, zero}, idx);
           }));
         }
+      if (update && !bidirectional) settleExponents(emitter, frame.kernel, next);
       return next;
     });
   };
@@ -178,6 +179,63 @@ SmallVector<Value> lintel::finalStates(StageEmitter &emitter, KernelOp kernel, V
     });
   }
   return result;
+}
+
+void lintel::settleExponents(StageEmitter &e, KernelOp kernel, SmallVectorImpl<Value> &next) {
+  if (!kernel->hasAttr("settles")) return;
+  SmallVector<StringRef> names = stateNames(kernel.getStates());
+  ArrayRef<int64_t> scales = kernel.getScales();
+  auto sizesOf = [](Value v) { return cast<RealType>(v.getType()).getSizes(); };
+  StringRef letters[] = {"c", "e"};
+  auto axes = [&](size_t rank) { return ArrayRef<StringRef>(letters).take_front(rank); };
+  SmallVector<Value> before(next.begin(), next.end());
+  for (unsigned p = 0; p < next.size(); ++p) {
+    if (!llvm::is_contained(scales, static_cast<int64_t>(p))) continue;
+    auto own = sizesOf(before[p]);
+    // The largest element of each state that the exponent is for, one axis at a time.
+    SmallVector<Value> tops;
+    for (unsigned s = 0; s < scales.size(); ++s) {
+      if (scales[s] != static_cast<int64_t>(p)) continue;
+      Value x = before[s];
+      bool first = true;
+      do {
+        auto sizes = sizesOf(x);
+        size_t rank = sizes.size() > own.size() ? sizes.size() - 1 : sizes.size();
+        x = e.stage("top", axes(rank), ArrayRef<int64_t>(sizes).take_front(rank), [&](StageEmitter::Indices idx) {
+          auto element = [&](ArrayRef<Value> at) { return first ? e.unary(UnaryKind::Abs, e.at(x, at)) : e.at(x, at); };
+          if (rank == sizes.size()) return element(idx);
+          return e.fold(ReduceKind::Max, "top", sizes.back(), [&](Value last) {
+            SmallVector<Value> at(idx.begin(), idx.end());
+            at.push_back(last);
+            return element(at);
+          });
+        });
+        first = false;
+      } while (sizesOf(x).size() > own.size());
+      tops.push_back(x);
+    }
+    auto top = [&](StageEmitter::Indices idx) {
+      Value m = e.at(tops[0], idx);
+      for (Value other : ArrayRef<Value>(tops).drop_front()) m = e.binary(BinaryKind::Max, m, e.at(other, idx));
+      return m;
+    };
+    auto step = [&](Value m, double none, double little, double much) {
+      Value x = e.select(e.binary(BinaryKind::Lt, m, e.number(0x1p-40)), e.number(little), e.number(none));
+      return e.select(e.binary(BinaryKind::Lt, m, e.number(0x1p-100)), e.number(much), x);
+    };
+    for (unsigned s = 0; s < scales.size(); ++s)
+      if (scales[s] == static_cast<int64_t>(p))
+        next[s] = e.stage((names[s] + "_settled").str(), axes(sizesOf(before[s]).size()), sizesOf(before[s]),
+                          [&](StageEmitter::Indices idx) {
+                            Value m = top(idx.take_front(own.size()));
+                            return e.mul(e.at(before[s], idx), step(m, 1, 0x1p40, 0x1p100));
+                          });
+    next[p] = e.stage((names[p] + "_settled").str(), axes(own.size()), own, [&](StageEmitter::Indices idx) {
+      Value m = top(idx);
+      Value lower = e.add(e.at(before[p], idx), step(m, 0, -40, -100));
+      return e.select(e.binary(BinaryKind::Eq, m, e.number(0)), e.number(-1e30), lower);
+    });
+  }
 }
 
 std::string lintel::exponentName(ArrayAttr inputs, ArrayRef<StringRef> states) {

@@ -10,7 +10,7 @@
 namespace lintel {
 /// What goes from a spec to all that is derived from it: its precision and the names of its outputs.
 inline void inheritAttributes(mlir::Operation *to, mlir::Operation *from) {
-  for (llvm::StringRef name : {"precision", "outputs"})
+  for (llvm::StringRef name : {"precision", "outputs", "settles"})
     if (mlir::Attribute attr = from->getAttr(name)) to->setAttr(name, attr);
 }
 #define GEN_PASS_DECL

@@ -61,6 +61,7 @@ void ScaledValues::leaves(const Exponent &e, llvm::SetVector<Operation *> &expon
   for (auto [s, n] : e) {
     if (!isForEach(Exponent{{s, n}}) || !values.insert(symbols[s])) continue;
     if (auto it = exponentialOf.find(s); it != exponentialOf.end()) exponentials.insert(it->second);
+    if (auto it = clearedFrom.find(s); it != clearedFrom.end()) leaves(it->second, exponentials, values);
     auto it = maximumOf.find(s);
     if (it == maximumOf.end()) continue;
     leaves(it->second.first, exponentials, values);
@@ -180,6 +181,29 @@ std::optional<Scaled> ScaledValues::chosenExponential(SelectOp op) {
   return Scaled{select(exponentialOver(a, e), timesPower(of(other).x, plus({}, exponent, -1))), exponent};
 }
 
+/// A state that is cleared has no exponent, and what is added next sets it anew.
+std::optional<Scaled> ScaledValues::cleared(SelectOp op) {
+  bool first = of(op.getA()).zero;
+  const Scaled &other = of(first ? op.getB() : op.getA()), &none = of(first ? op.getA() : op.getB());
+  if (!none.zero || other.zero || other.e.empty() || !of(op.getCondition()).e.empty() || readsStates(op.getCondition()))
+    return std::nullopt;
+  Value condition = of(op.getCondition()).x, e = value(other.e);
+  auto broadcast = condition.getDefiningOp<BroadcastOp>();
+  Value chooses = broadcast && condition.getType() != e.getType() ? broadcast.getX() : condition;
+  if (chooses.getType() != e.getType()) return std::nullopt; // for some of those that share the exponent
+  auto [it, isNew] = clearedOf.try_emplace(std::make_tuple(chooses.getAsOpaquePointer(), first, other.e), 0);
+  auto select = [&](Value c, Value zero, Value x) -> Value {
+    return SelectOp::create(builder, loc, c, first ? zero : x, first ? x : zero);
+  };
+  if (isNew) {
+    Value gone = number(-1e30);
+    if (e.getType() != gone.getType()) gone = BroadcastOp::create(builder, loc, e.getType(), gone);
+    it->second = symbol(select(chooses, gone, e));
+    clearedFrom[it->second] = other.e;
+  }
+  return Scaled{select(condition, none.x, other.x), {{it->second, 1}}};
+}
+
 void ScaledValues::visit(Operation *op) { known[op->getResult(0)] = rewrite(op); }
 
 Scaled ScaledValues::rewrite(Operation *op) {
@@ -267,6 +291,7 @@ Scaled ScaledValues::rewrite(Operation *op) {
   }
   if (auto select = dyn_cast<SelectOp>(op)) {
     if (auto chosen = chosenExponential(select)) return *chosen;
+    if (auto gone = cleared(select)) return *gone;
     return aligned(1);
   }
   // An axis that is summed over, or whose elements part, has no exponents of its own.

@@ -38,12 +38,15 @@ struct Scaled {
 };
 
 /// Rewrites the ops of a step, one by one in order, into scaled values at the builder's place. `isScaled`: which
-/// exponentials get an exponent; `keepsEach`: which vectors of them one for each element.
+/// exponentials get an exponent; `keepsEach`: which vectors of them one for each element; `readsStates`: what depends
+/// on states, which no exponent may.
 class ScaledValues {
 public:
   ScaledValues(mlir::OpBuilder &builder, mlir::Location loc, RangeAnalysis &ranges,
-               llvm::function_ref<bool(UnaryOp)> isScaled, llvm::function_ref<bool(UnaryOp)> keepsEach)
-      : builder(builder), loc(loc), ranges(ranges), isScaled(isScaled), keepsEach(keepsEach) {}
+               llvm::function_ref<bool(UnaryOp)> isScaled, llvm::function_ref<bool(UnaryOp)> keepsEach,
+               llvm::function_ref<bool(mlir::Value)> readsStates)
+      : builder(builder), loc(loc), ranges(ranges), isScaled(isScaled), keepsEach(keepsEach), readsStates(readsStates) {
+  }
 
   /// `v` of the old body is from now on `s`.
   void bind(mlir::Value v, Scaled s) { known[v] = std::move(s); }
@@ -74,6 +77,7 @@ private:
   /// `where(c, a, exp(x))` with the exponent of the elements that it takes, so that an exponential that is small for
   /// all of them does not vanish beside an `a` that none of them is.
   std::optional<Scaled> chosenExponential(SelectOp op);
+  std::optional<Scaled> cleared(SelectOp op);
   /// The exponent that the largest element of exp(a) has, or the one of each; `exp` is the exponential's op.
   mlir::Value exponentOf(mlir::Value a, UnaryOp exp);
   /// exp(a) / 2^e
@@ -93,6 +97,7 @@ private:
   mlir::Location loc;
   RangeAnalysis &ranges;
   llvm::function_ref<bool(UnaryOp)> isScaled, keepsEach;
+  llvm::function_ref<bool(mlir::Value)> readsStates;
   llvm::SmallVector<Exponent> summed;
   llvm::DenseMap<unsigned, mlir::Operation *> exponentialOf; // by symbol
   llvm::DenseMap<mlir::Value, Scaled> known;
@@ -103,6 +108,8 @@ private:
   std::map<unsigned, std::pair<Exponent, Exponent>> maximumOf;
   std::map<Exponent, mlir::Value> sums, powers;
   std::map<Exponent, unsigned> finals;
+  std::map<std::tuple<const void *, bool, Exponent>, unsigned> clearedOf; // condition, which branch, exponent
+  std::map<unsigned, Exponent> clearedFrom;                               // by symbol
 };
 
 } // namespace lintel

@@ -76,7 +76,10 @@ private:
         if (group[s] >= 0)
           refined[s] = classes.try_emplace({group[s], channels(s), c.next[s]}, classes.size()).first->second;
       if (refined == group) {
-        if (c.cancels && (scalesReads || !classes.empty()) && isSound(c)) return c.op;
+        if (c.cancels && (scalesReads || !classes.empty()) && isSound(c)) {
+          if (shrinks(group)) c.op->setAttr("settles", UnitAttr::get(op->getContext()));
+          return c.op;
+        }
         c.op.erase();
         return {};
       }
@@ -171,6 +174,20 @@ private:
     }
   }
 
+  /// Whether a state with an exponent can become smaller: it is not the state before and something added to it.
+  bool shrinks(ArrayRef<int> group) {
+    auto yields = body.getTerminator()->getOperands().take_back(numStates);
+    for (unsigned s = 0; s < numStates; ++s) {
+      Value v = yields[s];
+      while (auto sum = v.getDefiningOp<BinaryOp>()) {
+        if (sum.getKind() != BinaryKind::Add) break;
+        v = states.of(sum.getA()) ? sum.getA() : sum.getB();
+      }
+      if (group[s] >= 0 && v != body.getArgument(inputs + s)) return true;
+    }
+    return false;
+  }
+
   /// Whether `v` only multiplies what depends on states: a decay, whose size is the operator's own affair.
   bool isCoefficient(Value v) {
     if (auto it = coefficients.find(v); it != coefficients.end()) return it->second;
@@ -250,7 +267,8 @@ private:
     builder.setInsertionPointToEnd(&block);
     auto isScaledExp = [&](UnaryOp exp) { return isScaled(exp); };
     auto keepsEach = [&](UnaryOp exp) { return mayKeepEach && !common.contains(exp); };
-    ScaledValues values(builder, loc, ranges, isScaledExp, keepsEach);
+    auto readsStates = [&](Value v) { return states.of(v); };
+    ScaledValues values(builder, loc, ranges, isScaledExp, keepsEach, readsStates);
     for (BlockArgument arg : body.getArguments())
       values.bind(arg, {block.addArgument(arg.getType(), arg.getLoc()), {}});
     for (int g = 0; g < exponents; ++g) {

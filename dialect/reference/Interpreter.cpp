@@ -79,9 +79,40 @@ Array attend(Evaluator &evaluator, AttendOp op, const std::vector<Array> &keys, 
   return out;
 }
 
+/// What kernels do where states with an exponent shrink, so that later terms do not vanish beside an exponent that is
+/// out of date: settleExponents in compiler/transforms/Lowering.h.
+void settleExponents(const Operator &o, States &states) {
+  for (size_t p = 0; p < states.size(); ++p) {
+    if (!llvm::is_contained(o.scales, static_cast<int64_t>(p))) continue;
+    Array &exponent = states[p];
+    int64_t channels = exponent.size();
+    for (int64_t c = 0; c < channels; ++c) {
+      auto each = [&](llvm::function_ref<void(double &)> use) {
+        for (size_t s = 0; s < o.scales.size(); ++s) {
+          if (o.scales[s] != static_cast<int64_t>(p)) continue;
+          int64_t n = states[s].size() / channels;
+          for (int64_t i = 0; i < n; ++i) use(states[s].data[c * n + i]);
+        }
+      };
+      double top = 0;
+      each([&](double &x) { top = std::max(top, std::fabs(x)); });
+      if (top == 0) exponent.data[c] = -1e30;
+      int down = top == 0 || !(top < 0x1p-40) ? 0 : top < 0x1p-100 ? 100 : 40;
+      exponent.data[c] -= down;
+      if (down) each([&](double &x) { x = std::ldexp(x, down); });
+    }
+  }
+}
+
 void runSteps(const Operator &o, const Sequence &sequence, States &states) {
   Block &block = body(o.op);
   unsigned inputs = o.inputs.size(), outputs = o.outShapes.size();
+  FinalOp anyFinal;
+  AttendOp attention;
+  block.walk([&](Operation *op) {
+    if (auto f = dyn_cast<FinalOp>(op)) anyFinal = f;
+    if (auto a = dyn_cast<AttendOp>(op)) attention = a;
+  });
   auto sweep = [&](Evaluator &evaluator, bool write) {
     for (int64_t t = 0; t < sequence.steps; ++t) {
       bindInputs(evaluator, sequence, block, o.inputs, t);
@@ -89,14 +120,9 @@ void runSteps(const Operator &o, const Sequence &sequence, States &states) {
       SmallVector<Array> results = evaluator.run(block);
       if (write) writeOutputs(sequence, t, results);
       for (unsigned s = 0; s < states.size(); ++s) states[s] = results[outputs + s];
+      if (o.op->hasAttr("settles") && !anyFinal) settleExponents(o, states);
     }
   };
-  FinalOp anyFinal;
-  AttendOp attention;
-  block.walk([&](Operation *op) {
-    if (auto f = dyn_cast<FinalOp>(op)) anyFinal = f;
-    if (auto a = dyn_cast<AttendOp>(op)) attention = a;
-  });
   Evaluator evaluator(sequence);
   if (attention) {
     std::vector<Array> keys, values;

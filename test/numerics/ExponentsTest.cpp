@@ -292,4 +292,62 @@ TEST(Exponents, AProductIsANumberWhereItsPowerIsNone) {
   }
 }
 
+// A state that shrinks leaves its exponent behind: terms that come after it, e^-200 times as large as what was there,
+// count once the state has decayed below them, whatever the decay is written as, and at once after a reset.
+struct Shrinking {
+  const char *name, *decay;
+  double rate; // the decay a step, as a logarithm
+};
+
+TEST(Exponents, FollowTheirStatesDown) {
+  constexpr int64_t steps = 500;
+  for (const char *shape : {"", "[d]"})
+    for (auto [name, decay, rate] : {Shrinking{"exponential", "exp(-w)", -0.5},
+                                     {"constant", "0.5", std::log(0.5)},
+                                     {"sigmoid", "sigmoid(w)", 0}}) {
+      std::string state = shape, text = std::string("attention shrinking_") + name + (*shape ? "_each" : "") + " {\n";
+      text += " token k" + state + ", v" + state + "\n head w\n state num" + state + ", den" + state + "\n";
+      text += " num = " + std::string(decay) + " * num + exp(k) * v\n den = " + decay + " * den + exp(k)\n";
+      text += " out = num / den\n}";
+      Dimensions dimensions;
+      if (*shape) dimensions = {{"d", 1}};
+      const Kernel &kernel = compiledText("shrinking_" + std::string(name) + (*shape ? "_each" : ""), text, dimensions);
+      std::vector<double> k(steps, -100), v(steps, 2), want;
+      k[0] = 100, v[0] = 1;
+      double each = rate ? rate : -std::log1p(std::exp(-0.5)), old = 0, sum = 0; // of the first term; of the others
+      for (int64_t t = 0; t < steps; ++t) {
+        if (t) sum = sum * std::exp(each) + 1, old = 200 + each * double(t);
+        double first = t ? std::exp(std::min(old, 700.0)) : 1;
+        want.push_back((first + 2 * sum) / (first + sum));
+      }
+      std::vector<int64_t> sizes{1, steps, 1};
+      if (*shape) sizes.push_back(1);
+      BoundArrays arrays = kernel.arrays(list(filled("k", sizes, k), filled("v", sizes, v), filled("w", {1}, {0.5})));
+      EXPECT_GT(want.back(), 1.99);
+      EXPECT_TRUE(near(kernel.interpret(arrays).out, want, 1e-9)) << text;
+      for (const FormRequest &variant : kernel.variants())
+        if (variant.form != "parallel") // see docs/limits.md
+          EXPECT_TRUE(near(kernel.run(arrays, variant).out, want, 1e-4)) << text << test::text(variant);
+    }
+}
+
+TEST(Exponents, AreGoneAfterAReset) {
+  for (const char *decay : {"where(c > 0, 0, NUM)", "where(c < 0, NUM, 0)", "where(c > 0, 0, exp(-0.5) * NUM)"}) {
+    auto of = [&](const std::string &state) {
+      std::string one = decay;
+      return one.replace(one.find("NUM"), 3, state);
+    };
+    std::string text = "attention cleared {\n token k, v, c\n state num, den\n num = " + of("num") +
+                       " + exp(k) * v\n den = " + of("den") + " + exp(k)\n out = num / den\n}";
+    const Kernel &kernel = compiledText("cleared" + std::string(decay), text, {});
+    BoundArrays arrays =
+        kernel.arrays(list(filled("k", {1, 4, 1}, {1, -1000, -1000, 5000}), filled("v", {1, 4, 1}, {1, 2, 4, 8}),
+                           filled("c", {1, 4, 1}, {-1, 1, -1, -1})));
+    double d = std::string(decay).find("0.5") != std::string::npos ? std::exp(-0.5) : 1; // a decay beside the reset
+    for (const FormRequest &variant : kernel.variants())
+      EXPECT_TRUE(near(kernel.run(arrays, variant).out, {1, 2, (2 * d + 4) / (d + 1), 8}, 1e-5))
+          << text << test::text(variant);
+  }
+}
+
 } // namespace
