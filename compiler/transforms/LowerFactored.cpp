@@ -31,7 +31,7 @@ KernelOp lintel::lowerChunkwise(ChunkwiseOp op) {
     if (update)
       for (unsigned s = 0; s < n; ++s) next.push_back(tile.update(chunk.states[s], carried[s]));
     next.append(tile.exponentsAfter);
-    if (update && !bidirectional) settleExponents(tile.emitter, frame.kernel, next);
+    if (update && !bidirectional) settleExponents(tile.emitter, frame.kernel, next, /*matrices=*/true);
     return next;
   };
   auto sweep = [&](SmallVector<Value> carried, bool update, bool write, ArrayRef<Value> last) {

@@ -138,7 +138,7 @@ KernelOp lintel::lowerStepwise(Operation *form) {
             return emitter.scalar(after, {zero, zero}, idx);
           }));
         }
-      if (update && !bidirectional) settleExponents(emitter, frame.kernel, next);
+      if (update && !bidirectional) settleExponents(emitter, frame.kernel, next, /*matrices=*/false);
       return next;
     });
   };
@@ -181,7 +181,7 @@ SmallVector<Value> lintel::finalStates(StageEmitter &emitter, KernelOp kernel, V
   return result;
 }
 
-void lintel::settleExponents(StageEmitter &e, KernelOp kernel, SmallVectorImpl<Value> &next) {
+void lintel::settleExponents(StageEmitter &e, KernelOp kernel, SmallVectorImpl<Value> &next, bool matrices) {
   if (!kernel->hasAttr("settles")) return;
   SmallVector<StringRef> names = stateNames(kernel.getStates());
   ArrayRef<int64_t> scales = kernel.getScales();
@@ -192,6 +192,10 @@ void lintel::settleExponents(StageEmitter &e, KernelOp kernel, SmallVectorImpl<V
   for (unsigned p = 0; p < next.size(); ++p) {
     if (!llvm::is_contained(scales, static_cast<int64_t>(p))) continue;
     auto own = sizesOf(before[p]);
+    bool hasMatrix = false;
+    for (unsigned s = 0; s < scales.size(); ++s)
+      hasMatrix |= scales[s] == static_cast<int64_t>(p) && sizesOf(before[s]).size() == 2;
+    if (hasMatrix && !matrices) continue;
     // The largest element of each state that the exponent is for, one axis at a time.
     SmallVector<Value> tops;
     for (unsigned s = 0; s < scales.size(); ++s) {
