@@ -49,6 +49,23 @@ mlir::LogicalResult verifyStepBody(mlir::Operation *op, mlir::Region &body, mlir
                                    mlir::ArrayAttr states, bool bound, bool attend = false);
 void nameArguments(mlir::Block &block, mlir::ArrayAttr inputs, llvm::ArrayRef<llvm::StringRef> rest,
                    mlir::OpAsmSetValueNameFn set);
+/// Whether an op (a stage, a kernel, an operator) must be computed in f64: see attn-assign-precision.
+inline bool isPrecise(mlir::Operation *op) {
+  auto precision = op->getAttrOfType<mlir::StringAttr>("precision");
+  return precision && precision.getValue() == "f64";
+}
+/// A zero of any shape.
+inline bool isConstantZero(mlir::Value v) {
+  if (auto b = v.getDefiningOp<BroadcastOp>()) return isConstantZero(b.getX());
+  auto c = v.getDefiningOp<ConstantOp>();
+  return c && c.getValueAttr().getValueAsDouble() == 0;
+}
+
+/// The exponent of a state that holds nothing yet (LINTEL_EXPONENT_NONE of lintel/kernel.h).
+constexpr double noExponent = -1e30;
+/// Where a state with an exponent has no element as large as 2^-below, all are multiplied by 2^below. The larger first.
+constexpr int settledBelow[] = {100, 40};
+
 /// Names from an array of strings or of #attn.state.
 llvm::SmallVector<llvm::StringRef> stateNames(mlir::ArrayAttr states);
 

@@ -356,8 +356,7 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
   group.vectorBits = request.target.vectorBits;
   group.triple = request.target.triple;
   group.features = request.target.features;
-  group.pairs = request.target.pairs;
-  group.bf16Products = request.products == LINTEL_BF16 && group.pairs != PairInstructions::None;
+  if (request.products == LINTEL_BF16) group.pairs = request.target.pairs;
   SmallVector<Buffer> results;
   for (StageOp stage : stages) {
     if (!isUsedOutside(stage)) continue;

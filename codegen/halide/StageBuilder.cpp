@@ -32,11 +32,6 @@ void lintel::collectCaptures(ArrayRef<StageOp> stages, SmallVectorImpl<Value> &t
   }
 }
 
-bool lintel::isPrecise(Operation *op) {
-  auto precision = op->getAttrOfType<StringAttr>("precision");
-  return precision && precision.getValue() == "f64";
-}
-
 namespace {
 
 H::Target targetOf(const GroupRequest &request) {

@@ -9,7 +9,7 @@
 
 #include "codegen/halide/StmtImport.h"
 #include "codegen/schedule/StageSchedule.h"
-#include "dialect/AttnDialect.h"
+#include "dialect/OperatorUtils.h"
 #include "runtime/include/lintel/kernel.h"
 
 namespace lintel {
@@ -36,13 +36,9 @@ struct GroupRequest {
   lintel_dtype compute = LINTEL_F32;                 ///< f32 or f64
   unsigned vectorBits = 256;
   std::string triple, features; ///< LLVM's, to choose Halide's target
-  /// Sums of products may round their factors to bf16, which the target multiplies in pairs.
-  bool bf16Products = false;
-  PairInstructions pairs = PairInstructions::None; ///< how the import writes them
+  /// Where not None, sums of products may round their factors to bf16, which are then multiplied so, in pairs.
+  PairInstructions pairs = PairInstructions::None;
 };
-
-/// Whether an op (a stage, a kernel) must be computed in f64: see attn-assign-precision.
-bool isPrecise(mlir::Operation *op);
 
 /// The imported function and the order of its arguments: tensors, indices, outputs, strides.
 struct BuiltGroup {

@@ -8,6 +8,9 @@
 
 namespace lintel {
 
+/// Whether a value inside `stage` depends on an index of one of its blocks.
+bool dependsOn(StageOp stage, mlir::Value v, mlir::Value axis);
+
 /// Builds the Funcs of a group; scheduling is apart (ScheduleApplier.h).
 class StageExpressions {
 public:
@@ -89,6 +92,11 @@ private:
   };
   std::optional<Pairs> pairsOf(FoldOp fold) const;
   Packed &packed(FoldOp fold, llvm::ArrayRef<mlir::Value> factors, bool column);
+  /// The sum's updates: `width` of the fold's terms at a time, `whole(at)` is the accumulator with those numbered at,
+  /// `upTo(at, last)` with those of them that are not behind the term `last`.
+  void addUpdates(Accumulator &acc, FoldOp fold, int width, const std::vector<Halide::Var> &vars, Scope &scope,
+                  llvm::function_ref<Halide::Expr(Halide::Expr)> whole,
+                  llvm::function_ref<Halide::Expr(Halide::Expr, Halide::Expr)> upTo);
   void addPairedReduction(Accumulator &acc, FoldOp fold, const Pairs &pairs, const std::vector<Halide::Var> &vars,
                           Scope &scope);
   Halide::Expr neutral(FoldOp fold) const;

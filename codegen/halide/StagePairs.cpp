@@ -10,14 +10,6 @@ namespace H = Halide;
 /// What is packed should be used so often at least.
 static constexpr int64_t fewestUses = 4;
 
-/// Whether a value inside `stage` depends on an index of one of its blocks.
-static bool dependsOn(StageOp stage, Value v, Value axis) {
-  if (v == axis) return true;
-  Operation *op = v.getDefiningOp();
-  return op && stage.getBody().isAncestor(op->getParentRegion()) &&
-         llvm::any_of(op->getOperands(), [&](Value x) { return dependsOn(stage, x, axis); });
-}
-
 static bool hasFold(StageOp stage, Value v) {
   Operation *op = v.getDefiningOp();
   if (!op || !stage.getBody().isAncestor(op->getParentRegion())) return false;
@@ -36,7 +28,8 @@ static bool isSolved(StageOp stage) {
 std::optional<StageExpressions::Pairs> StageExpressions::pairsOf(FoldOp fold) const {
   StageOp op = stages[current].op;
   auto sizes = op.getType().getSizes();
-  if (!request.bf16Products || type.bits() != 32 || nested || op.isSerial() || sizes.size() < 2) return std::nullopt;
+  if (request.pairs == PairInstructions::None || type.bits() != 32 || nested || op.isSerial() || sizes.size() < 2)
+    return std::nullopt;
   if (fold.getKind() != ReduceKind::Sum || fold.getExtent() < 2 || isSolved(op)) return std::nullopt;
   if (op.getType().getNumElements() / sizes.back() < fewestUses || sizes.back() < fewestUses) return std::nullopt;
   ValueRange axes = op.getBody().front().getArguments();
@@ -128,8 +121,6 @@ void StageExpressions::addPairedReduction(Accumulator &acc, FoldOp fold, const P
                                           const std::vector<H::Var> &vars, Scope &scope) {
   StageOp op = stages[current].op;
   unsigned rank = op.getType().getRank();
-  int extent = static_cast<int>(fold.getExtent()), count = (extent + 1) / 2;
-  std::string name = (op.getName() + "_" + fold.getAxis()).str();
   auto load = [&](ArrayRef<Value> factors, bool column, H::Expr pair) {
     Packed &p = packed(fold, factors, column);
     std::vector<H::Expr> at;
@@ -142,38 +133,11 @@ void StageExpressions::addPairedReduction(Accumulator &acc, FoldOp fold, const P
                                    H::Internal::Call::PureExtern);
   };
   auto whole = [&](H::Expr pair) { return dot(load(pairs.row, false, pair), load(pairs.column, true, pair)); };
-  auto finish = [&](H::RVar r, bool unrolled) {
-    acc.reductions.push_back(r);
-    acc.unrolled.push_back(unrolled);
-  };
-  if (!fold.getLast()) {
-    H::RDom r(0, count, name);
-    acc.func(vars) = whole(r.x);
-    return finish(r.x, false);
-  }
-  H::Expr last = index(fold.getLast(), scope);
   // Of the pair at the end only its first half is looked at: the other may be an infinity of a later step.
-  auto upToLast = [&](H::Expr pair) {
+  auto upTo = [&](H::Expr pair, H::Expr last) -> H::Expr {
     auto half = [&](H::Expr bits) { return H::select(pair * 2 + 1 <= last, bits, bits & H::Expr(uint32_t(0xffff))); };
     H::Expr row = half(load(pairs.row, false, pair)), column = half(load(pairs.column, true, pair));
     return H::select(pair * 2 <= last, dot(row, column), acc.func(vars));
   };
-  int rows = static_cast<int>(tileRows);
-  bool triangle =
-      vars.size() == 2 && rows % 2 == 0 && rows <= 8 && extent % rows == 0 && op.getType().getSizes()[0] == extent;
-  if (!triangle) {
-    H::RDom r(0, count, name);
-    acc.func(vars) = upToLast(r.x);
-    return finish(r.x, false);
-  }
-  H::Expr first = (vars[1] / rows) * (rows / 2); // pair of the tile's rows
-  if (extent > rows) {
-    H::RDom before(0, count, name);
-    before.where(before.x < first);
-    acc.func(vars) = whole(before.x);
-    finish(before.x, false);
-  }
-  H::RDom diagonal(0, rows / 2, name + "_diagonal");
-  acc.func(vars) = upToLast(first + diagonal.x);
-  finish(diagonal.x, true);
+  addUpdates(acc, fold, /*width=*/2, vars, scope, whole, upTo);
 }

@@ -7,11 +7,11 @@ namespace H = Halide;
 /// A copy with exchanged axes costs about as much as reading it so many times.
 static constexpr int64_t mostReads = 4;
 
-static bool dependsOn(ValueRange indices, Value axis) {
-  return llvm::any_of(indices, [&](Value v) {
-    Operation *op = v.getDefiningOp();
-    return v == axis || (op && dependsOn(op->getOperands(), axis));
-  });
+bool lintel::dependsOn(StageOp stage, Value v, Value axis) {
+  if (v == axis) return true;
+  Operation *op = v.getDefiningOp();
+  return op && stage.getBody().isAncestor(op->getParentRegion()) &&
+         llvm::any_of(op->getOperands(), [&](Value x) { return dependsOn(stage, x, axis); });
 }
 
 bool StageExpressions::isSumOfFolds(Value v) const {
@@ -26,46 +26,56 @@ bool StageExpressions::isSumOfFolds(Value v) const {
 }
 
 void StageExpressions::addReduction(Accumulator &acc, FoldOp fold, const std::vector<H::Var> &vars, Scope &scope) {
-  std::string name = (stages[current].op.getName() + "_" + fold.getAxis()).str();
-  int extent = static_cast<int>(fold.getExtent());
   auto term = [&](H::Expr at) {
     Scope body;
     body.indices = scope.indices;
     body.indices.push_back({fold.getBody().front().getArgument(0), at});
     return number(fold.getBody().front().getTerminator()->getOperand(0), body);
   };
-  auto zero = H::Internal::make_zero(type);
+  auto join = [&](H::Expr x) -> H::Expr {
+    H::Expr sum = acc.func(vars);
+    return fold.getKind() == ReduceKind::Max ? H::max(sum, x) : sum + x;
+  };
+  addUpdates(
+      acc, fold, /*width=*/1, vars, scope, [&](H::Expr at) { return join(term(at)); },
+      [&](H::Expr at, H::Expr last) { return join(H::select(at <= last, term(at), H::Internal::make_zero(type))); });
+}
+
+void StageExpressions::addUpdates(Accumulator &acc, FoldOp fold, int width, const std::vector<H::Var> &vars,
+                                  Scope &scope, llvm::function_ref<H::Expr(H::Expr)> whole,
+                                  llvm::function_ref<H::Expr(H::Expr, H::Expr)> upTo) {
+  StageOp op = stages[current].op;
+  std::string name = (op.getName() + "_" + fold.getAxis()).str();
+  int extent = static_cast<int>(fold.getExtent()), count = (extent + width - 1) / width;
   auto finish = [&](H::RVar r, bool unrolled) {
     acc.reductions.push_back(r);
     acc.unrolled.push_back(unrolled);
   };
   if (!fold.getLast()) {
-    H::RDom r(0, extent, name);
-    H::Expr x = term(r.x);
-    if (fold.getKind() == ReduceKind::Max) acc.func(vars) = H::max(acc.func(vars), x);
-    else acc.func(vars) += x;
+    H::RDom r(0, count, name);
+    acc.func(vars) = whole(r.x);
     return finish(r.x, false);
   }
   H::Expr last = index(fold.getLast(), scope);
   // The sum's end runs with the row, as in a triangle: whole blocks in front of the tile's rows, then the block on the
   // diagonal, term by term.
   int rows = static_cast<int>(tileRows);
-  bool triangle = vars.size() == 2 && rows > 1 && rows <= 8 && extent % rows == 0 &&
-                  stages[current].op.getType().getSizes()[0] == extent;
+  bool triangle = vars.size() == 2 && rows > 1 && rows <= 8 && rows % width == 0 && extent % rows == 0 &&
+                  op.getType().getSizes()[0] == extent;
   if (!triangle) {
-    H::RDom r(0, extent, name);
-    acc.func(vars) += H::select(r.x <= last, term(r.x), zero);
+    H::RDom r(0, count, name);
+    acc.func(vars) = upTo(r.x, last);
     return finish(r.x, false);
   }
-  H::Expr first = (vars[1] / rows) * rows; // of the tile's rows
+  H::Expr first = (vars[1] / rows) * (rows / width); // of the tile's rows
   if (extent > rows) {
-    H::RDom before(0, extent, name);
+    H::RDom before(0, count, name);
     before.where(before.x < first);
-    acc.func(vars) += term(before.x);
+    acc.func(vars) = whole(before.x);
     finish(before.x, false);
   }
-  H::RDom diagonal(0, rows, name + "_diagonal");
-  acc.func(vars) += H::select(first + diagonal.x <= last, term(first + diagonal.x), zero);
+  H::RDom diagonal(0, rows / width, name + "_diagonal");
+  acc.func(vars) = upTo(first + diagonal.x, last);
   finish(diagonal.x, true);
 }
 
@@ -90,7 +100,9 @@ bool StageExpressions::readsAlongRows(FoldOp fold) const {
       // How often each of its elements is read.
       int64_t times = 1;
       for (auto [axis, n] : llvm::zip(op.getBody().front().getArguments(), sizes))
-        if (axis != inner && !dependsOn(at.getIndices(), axis)) times *= n;
+        if (axis != inner &&
+            llvm::none_of(at.getIndices(), [&, axis = axis](Value i) { return dependsOn(op, i, axis); }))
+          times *= n;
       reads = std::max(reads, times);
     }
   });

@@ -1,5 +1,6 @@
 #include "codegen/schedule/AssignSchedule.h"
 #include "codegen/schedule/StageUse.h"
+#include "dialect/OperatorUtils.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -43,8 +44,7 @@ LogicalResult lintel::assignSchedules(KernelOp kernel, const ScheduleTarget &tar
   kernel.walk([&](StageOp stage) { stages.push_back(stage); });
   for (StageOp stage : stages) {
     ScheduleTarget own = target;
-    if (auto precision = stage->getAttrOfType<StringAttr>("precision"); precision && precision.getValue() == "f64")
-      own.elementBits = 64;
+    if (isPrecise(stage)) own.elementBits = 64;
     bool inPlace = isInPlace(stage);
     auto it = given.find(stage.getName());
     if (it != given.end() && !stage.getScheduleAttr()) {

@@ -59,11 +59,11 @@ Expected<std::vector<Standing>> lintel::race(Measurer &measurer, ArrayRef<unsign
     if (last || stop()) break;
     llvm::sort(left,
                [&](size_t a, size_t b) { return std::make_pair(all[a].ratio, a) < std::make_pair(all[b].ratio, b); });
-    // The standard candidate, and half of the others.
-    size_t keep = (left.size() - 1 + 1) / 2;
+    // The standard candidate, and half of the others, rounded up.
+    size_t others = left.size() / 2;
     SmallVector<size_t> next{0};
     for (size_t at : left)
-      if (at != 0 && next.size() < keep + 1) next.push_back(at);
+      if (at != 0 && next.size() <= others) next.push_back(at);
     left = std::move(next);
   }
   return std::move(all);

@@ -1,6 +1,7 @@
 #include "codegen/tune/SearchSpace.h"
 #include "codegen/schedule/AssignSchedule.h"
 #include "codegen/schedule/StageUse.h"
+#include "dialect/OperatorUtils.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -159,9 +160,7 @@ std::vector<StageSpace> lintel::stageSpaces(KernelOp kernel, const ScheduleTarge
   kernel.walk([&](StageOp stage) {
     if (!seen.insert(stage.getName()).second) return;
     ScheduleTarget own = target;
-    if (auto precision = stage->getAttrOfType<mlir::StringAttr>("precision");
-        precision && precision.getValue() == "f64")
-      own.elementBits = 64;
+    if (isPrecise(stage)) own.elementBits = 64;
     bool inPlace = isInPlace(stage);
     auto standard = scheduleOf(stage, inPlace);
     assert(succeeded(standard) && "expected assigned schedules");

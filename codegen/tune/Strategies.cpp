@@ -32,6 +32,12 @@ public:
   }
 
 protected:
+  /// The heuristic's of every variant, one after the other.
+  std::optional<Candidate> nextStandard() {
+    if (given == usable.size()) return std::nullopt;
+    return space.standardOf(usable[given++]);
+  }
+  Candidate any() { return anyOf(usable[random.below(usable.size())]); }
   /// Half of the stages as the heuristic has them: most of a kernel's stages matter little.
   Candidate anyOf(unsigned variant) {
     Candidate c = space.standardOf(variant);
@@ -54,6 +60,9 @@ protected:
   const SearchSpace &space;
   TuneRandom random;
   SmallVector<unsigned> usable;
+
+private:
+  size_t given = 0;
 };
 
 /// The heuristic's of every variant first, then any of any variant.
@@ -62,13 +71,10 @@ public:
   using Base::Base;
   std::optional<Candidate> next() override {
     if (usable.empty()) return std::nullopt;
-    if (given < usable.size()) return space.standardOf(usable[given++]);
-    return anyOf(usable[random.below(usable.size())]);
+    if (auto standard = nextStandard()) return standard;
+    return any();
   }
   void report(const Trial &) override {}
-
-private:
-  size_t given = 0;
 };
 
 /// Looks at one change of each of the best so far, those first that the cost model holds for cheapest; what the model
@@ -148,8 +154,8 @@ public:
 
   std::optional<Candidate> next() override {
     if (usable.empty()) return std::nullopt;
-    if (given < usable.size()) return space.standardOf(usable[given++]);
-    if (fastest.size() < 2 || random.chance(0.1)) return anyOf(usable[random.below(usable.size())]);
+    if (auto standard = nextStandard()) return standard;
+    if (fastest.size() < 2 || random.chance(0.1)) return any();
     const Candidate &a = parent(), &b = parent();
     Candidate child = a;
     if (a.variant == b.variant)
@@ -175,7 +181,6 @@ private:
     return fastest[std::min(random.below(fastest.size()), random.below(fastest.size()))].second;
   }
 
-  size_t given = 0;
   std::vector<std::pair<double, Candidate>> fastest;
 };
 

@@ -1,4 +1,5 @@
 #include "compiler/analysis/TransitionAnalysis.h"
+#include "dialect/OperatorUtils.h"
 
 using namespace mlir;
 using namespace lintel;
@@ -24,12 +25,6 @@ StringRef lintel::toString(TransitionClass c) {
 namespace {
 RealType typeOf(Value v) { return cast<RealType>(v.getType()); }
 unsigned rankOf(Value v) { return v ? typeOf(v).getRank() : 0; }
-
-bool isZero(Value v) {
-  if (auto b = v.getDefiningOp<BroadcastOp>()) return isZero(b.getX());
-  auto c = v.getDefiningOp<ConstantOp>();
-  return c && c.getValueAttr().getValueAsDouble() == 0;
-}
 } // namespace
 
 TransitionAnalysis::TransitionAnalysis(Block &block, unsigned inputs, ArrayRef<unsigned> prefix)
@@ -305,7 +300,7 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
       AffineValue r = scale(terms, isFirst ? first : second, Value(), rank);
       for (LinearTerm &t : r.terms) t.cleared.push_back(isFirst ? second : first);
       for (OuterPair p : value.pairs) r.pairs.push_back({choose(p.k, isFirst), choose(p.v, isFirst)});
-      if (value.rest && !isZero(value.rest)) r.rest = choose(value.rest, isFirst);
+      if (value.rest && !isConstantZero(value.rest)) r.rest = choose(value.rest, isFirst);
       return r;
     };
     return add(chosen(x, true, rankOf(select.getA())), chosen(y, false, rankOf(select.getB())), false, typeOf(result));

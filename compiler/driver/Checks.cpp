@@ -3,6 +3,7 @@
 #include "compiler/driver/CheckRuns.h"
 #include "compiler/driver/Exponents.h"
 #include "compiler/driver/Reference.h"
+#include "dialect/OperatorUtils.h"
 #include <map>
 
 using namespace llvm;
@@ -127,8 +128,7 @@ private:
     }
     site.subject.uses = inputUses(site.spec);
     site.subject.traits = inputTraits(site.spec);
-    auto precision = site.spec->getAttrOfType<mlir::StringAttr>("precision");
-    site.roundsStates = op.splits() && types.state(op) != LINTEL_F64 && precision && precision.getValue() == "f64";
+    site.roundsStates = op.splits() && types.state(op) != LINTEL_F64 && isPrecise(site.spec);
     return std::move(site);
   }
 

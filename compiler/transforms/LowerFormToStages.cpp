@@ -154,7 +154,7 @@ Value lintel::exponentStart(StageEmitter &emitter, Value initial) {
   auto sizes = cast<RealType>(initial.getType()).getSizes();
   SmallVector<StringRef> axes(sizes.size(), "c");
   return emitter.stage("p", axes, sizes, [&](StageEmitter::Indices idx) {
-    return emitter.select(given, emitter.at(initial, idx), emitter.number(-1e30));
+    return emitter.select(given, emitter.at(initial, idx), emitter.number(noExponent));
   });
 }
 
@@ -218,26 +218,31 @@ void lintel::settleExponents(StageEmitter &e, KernelOp kernel, SmallVectorImpl<V
       } while (sizesOf(x).size() > own.size());
       tops.push_back(x);
     }
-    auto top = [&](StageEmitter::Indices idx) {
+    Value top = e.stage("top", axes(own.size()), own, [&](StageEmitter::Indices idx) {
       Value m = e.at(tops[0], idx);
       for (Value other : ArrayRef<Value>(tops).drop_front()) m = e.binary(BinaryKind::Max, m, e.at(other, idx));
       return m;
+    });
+    // `of` the power of two that states are multiplied by, or of none.
+    auto chosen = [&](Value m, llvm::function_ref<double(int)> of) {
+      Value x = e.number(of(0));
+      for (int below : llvm::reverse(settledBelow))
+        x = e.select(e.binary(BinaryKind::Lt, m, e.number(std::ldexp(1.0, -below))), e.number(of(below)), x);
+      return x;
     };
-    auto step = [&](Value m, double none, double little, double much) {
-      Value x = e.select(e.binary(BinaryKind::Lt, m, e.number(0x1p-40)), e.number(little), e.number(none));
-      return e.select(e.binary(BinaryKind::Lt, m, e.number(0x1p-100)), e.number(much), x);
-    };
+    Value factor = e.stage("factor", axes(own.size()), own, [&](StageEmitter::Indices idx) {
+      return chosen(e.at(top, idx), [](int below) { return std::ldexp(1.0, below); });
+    });
     for (unsigned s = 0; s < scales.size(); ++s)
       if (scales[s] == static_cast<int64_t>(p))
         next[s] = e.stage((names[s] + "_settled").str(), axes(sizesOf(before[s]).size()), sizesOf(before[s]),
                           [&](StageEmitter::Indices idx) {
-                            Value m = top(idx.take_front(own.size()));
-                            return e.mul(e.at(before[s], idx), step(m, 1, 0x1p40, 0x1p100));
+                            return e.mul(e.at(before[s], idx), e.at(factor, idx.take_front(own.size())));
                           });
     next[p] = e.stage((names[p] + "_settled").str(), axes(own.size()), own, [&](StageEmitter::Indices idx) {
-      Value m = top(idx);
-      Value lower = e.add(e.at(before[p], idx), step(m, 0, -40, -100));
-      return e.select(e.binary(BinaryKind::Eq, m, e.number(0)), e.number(-1e30), lower);
+      Value m = e.at(top, idx);
+      Value lower = e.add(e.at(before[p], idx), chosen(m, [](int below) { return double(-below); }));
+      return e.select(e.binary(BinaryKind::Eq, m, e.number(0)), e.number(noExponent), lower);
     });
   }
 }

@@ -1,4 +1,5 @@
 #include "compiler/transforms/ScaledValues.h"
+#include "dialect/OperatorUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -12,12 +13,6 @@ Exponent lintel::plus(const Exponent &a, const Exponent &b, int times) {
 }
 
 namespace {
-
-bool isZero(Operation *op) {
-  if (auto b = dyn_cast<BroadcastOp>(op)) return b.getX().getDefiningOp() && isZero(b.getX().getDefiningOp());
-  auto c = dyn_cast<ConstantOp>(op);
-  return c && c.getValueAttr().getValueAsDouble() == 0;
-}
 
 /// A whole number of small size, which may be taken out of a power.
 std::optional<int> wholeNumber(Value v) {
@@ -133,11 +128,11 @@ Value ScaledValues::plain(Value v) {
 Scaled ScaledValues::cloneWith(Operation *op, ArrayRef<Value> operands) {
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(op->getOperands(), operands)) mapping.map(from, to);
-  return {builder.clone(*op, mapping)->getResult(0), {}, isZero(op)};
+  return {builder.clone(*op, mapping)->getResult(0), {}, isConstantZero(op->getResult(0))};
 }
 
 Value ScaledValues::exponentOf(Value a, UnaryOp exp) {
-  constexpr double log2e = 1.4426950408889634, most = 1e30;
+  constexpr double log2e = 1.4426950408889634, most = -noExponent;
   Value top = a;
   unsigned rank = cast<RealType>(a.getType()).getRank();
   bool each = rank == 1 && keepsEach(exp);
@@ -196,7 +191,7 @@ std::optional<Scaled> ScaledValues::cleared(SelectOp op) {
     return SelectOp::create(builder, loc, c, first ? zero : x, first ? x : zero);
   };
   if (isNew) {
-    Value gone = number(-1e30);
+    Value gone = number(noExponent);
     if (e.getType() != gone.getType()) gone = BroadcastOp::create(builder, loc, e.getType(), gone);
     it->second = symbol(select(chooses, gone, e));
     clearedFrom[it->second] = other.e;

@@ -1,6 +1,7 @@
 // A step reads a state and writes it: in one pass over its rows each element is read from memory once. Beyond the
 // caches (decode of many heads) that is what a step costs.
 #include "compiler/transforms/Passes.h"
+#include "dialect/OperatorUtils.h"
 #include "mlir/IR/Builders.h"
 
 namespace lintel {
@@ -62,8 +63,6 @@ public:
   }
 
 private:
-  static bool isPrecise(StageOp stage) { return stage->hasAttr("precision"); }
-
   /// Vectors lie along the last axis `e`: it is the last index, or none.
   static bool alongLast(AtOp at, Value e) {
     auto indices = at.getIndices();

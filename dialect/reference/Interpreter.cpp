@@ -96,8 +96,10 @@ void settleExponents(const Operator &o, States &states) {
       };
       double top = 0;
       each([&](double &x) { top = std::max(top, std::fabs(x)); });
-      if (top == 0) exponent.data[c] = -1e30;
-      int down = top == 0 || !(top < 0x1p-40) ? 0 : top < 0x1p-100 ? 100 : 40;
+      if (top == 0) exponent.data[c] = noExponent;
+      int down = 0;
+      for (int below : settledBelow)
+        if (top != 0 && !down && top < std::ldexp(1.0, -below)) down = below;
       exponent.data[c] -= down;
       if (down) each([&](double &x) { x = std::ldexp(x, down); });
     }
@@ -511,7 +513,7 @@ llvm::Expected<Results> lintel::interpret(Operation *op, const Arguments &args) 
         Array &exponent = states[p];
         if (it != args.exponents.end())
           std::copy_n(it->second.data.begin() + (b * H + h) * exponent.size(), exponent.size(), exponent.data.begin());
-        if (!given && !kernel) std::fill(exponent.data.begin(), exponent.data.end(), -1e30);
+        if (!given && !kernel) std::fill(exponent.data.begin(), exponent.data.end(), noExponent);
       }
       runItem(o, sequence, states);
       for (auto [s, p] : llvm::enumerate(o.scales)) {

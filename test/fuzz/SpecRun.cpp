@@ -5,6 +5,7 @@
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/Reference.h"
+#include "dialect/OperatorUtils.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <csignal>
@@ -324,8 +325,7 @@ Outcome SpecRunner::run() {
   if (requests.empty())
     for (mlir::Operation &form : *(*forms)->getBody())
       if (formName(&form) == "parallel") requests.push_back({"parallel", plan.chunks.front(), {}, {}});
-  auto precision = spec->getAttrOfType<mlir::StringAttr>("precision");
-  roundsStates = plan.dtype != LINTEL_F64 && precision && precision.getValue() == "f64";
+  roundsStates = plan.dtype != LINTEL_F64 && isPrecise(spec);
   uses = inputUses(spec);
   SmallVector<InputTraits> traits = inputTraits(spec);
 

@@ -147,14 +147,25 @@ const StatementCase &statement(const char *name) {
   return statements().front();
 }
 
+namespace {
+/// One of the hand-built statements as a function of a module of its own.
+struct ImportedStatement {
+  explicit ImportedStatement(const char *name, const ImportOptions &options = {})
+      : context(mlir::MLIRContext::Threading::DISABLED),
+        module(mlir::ModuleOp::create(mlir::UnknownLoc::get(&context))),
+        stage(importStmt(*module, statement(name).build(), "stage", options, module->getLoc())) {}
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::FailureOr<ImportedStage> stage;
+};
+} // namespace
+
 // Offsets are computed in `index`, by rules of its own: Euclidean for every sign, and zero where the divisor is.
 TEST(Import, OffsetsDivideAsHalideDoes) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlir::Location loc = mlir::UnknownLoc::get(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
-  auto stage = importStmt(*module, statement("euclid").build(), "stage", {}, loc);
-  ASSERT_TRUE(succeeded(stage));
-  CompiledStage compiled(*module, stage->fn);
+  ImportedStatement imported("euclid");
+  ASSERT_TRUE(succeeded(imported.stage));
+  CompiledStage compiled(*imported.module, imported.stage->fn);
   ASSERT_EQ(compiled.error, "");
   auto mod = [](int64_t x, int64_t y) { return y == 0 ? 0 : ((x % y) + std::abs(y)) % std::abs(y); };
   auto div = [&](int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; };
@@ -177,14 +188,11 @@ static float toBfloat(float x) {
 }
 
 TEST(Import, PairsOfBfloats) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlir::Location loc = mlir::UnknownLoc::get(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
   ImportOptions options;
   options.pairs = PairInstructions::Arithmetic;
-  auto stage = importStmt(*module, statement("bf16-pairs").build(), "stage", options, loc);
-  ASSERT_TRUE(succeeded(stage));
-  CompiledStage compiled(*module, stage->fn);
+  ImportedStatement imported("bf16-pairs", options);
+  ASSERT_TRUE(succeeded(imported.stage));
+  CompiledStage compiled(*imported.module, imported.stage->fn);
   ASSERT_EQ(compiled.error, "");
   std::vector<float> a(97);
   uint32_t seed = 1;
@@ -208,15 +216,13 @@ TEST(Import, PairsOfBfloats) {
 
 // The instructions themselves, where the target has them.
 TEST(Import, PairsOfBfloatsAsInstructions) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlir::Location loc = mlir::UnknownLoc::get(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
   ImportOptions options;
   options.pairs = PairInstructions::Avx512;
-  ASSERT_TRUE(succeeded(importStmt(*module, statement("bf16-pairs").build(), "stage", options, loc)));
+  ImportedStatement imported("bf16-pairs", options);
+  ASSERT_TRUE(succeeded(imported.stage));
   std::string text;
   llvm::raw_string_ostream os(text);
-  module->print(os);
+  imported.module->print(os);
   // Two packs and a dot; the single number goes without.
   auto count = [&](const std::string &name) {
     size_t n = 0;
@@ -229,12 +235,9 @@ TEST(Import, PairsOfBfloatsAsInstructions) {
 }
 
 TEST(Import, ExternFunctionsOfOurs) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlir::Location loc = mlir::UnknownLoc::get(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
-  auto stage = importStmt(*module, statement("extern-lintel").build(), "stage", {}, loc);
-  ASSERT_TRUE(succeeded(stage));
-  CompiledStage compiled(*module, stage->fn);
+  ImportedStatement imported("extern-lintel");
+  ASSERT_TRUE(succeeded(imported.stage));
+  CompiledStage compiled(*imported.module, imported.stage->fn);
   ASSERT_EQ(compiled.error, "");
   std::vector<float> memory(16);
   for (int i = 0; i < 16; ++i) memory[i] = 0.1f * float(i);
