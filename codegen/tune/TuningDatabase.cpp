@@ -2,7 +2,9 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
+#include <chrono>
 #include <sqlite3.h>
+#include <thread>
 
 using namespace llvm;
 using namespace lintel;
@@ -10,6 +12,18 @@ using namespace lintel;
 /// "LNTL": what SQLite's header says of whose file it is.
 static constexpr int applicationId = 0x4c4e544c;
 static constexpr int busyMilliseconds = 30000;
+
+/// Tries again while another process holds the file. SQLite's own waiting leaves some cases out: the change to a
+/// write-ahead log, and the moments in which one process makes or removes it while another opens the file.
+template <typename Attempt> static int patiently(Attempt attempt) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last = Clock::now() + std::chrono::milliseconds(busyMilliseconds);
+  for (;;) {
+    int code = attempt();
+    if ((code & 0xff) != SQLITE_BUSY || Clock::now() >= last) return code;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
 
 static constexpr const char *schema = R"(
 CREATE TABLE problem(id INTEGER PRIMARY KEY, spec_hash TEXT NOT NULL, name TEXT NOT NULL, dims TEXT NOT NULL,
@@ -28,7 +42,7 @@ CREATE TABLE best(problem INTEGER PRIMARY KEY REFERENCES problem(id), form TEXT 
 class TuningDatabase::Statement {
 public:
   Statement(TuningDatabase &database, const char *sql) : database(database) {
-    code = sqlite3_prepare_v2(database.db, sql, -1, &statement, nullptr);
+    code = patiently([&] { return sqlite3_prepare_v2(database.db, sql, -1, &statement, nullptr); });
   }
   ~Statement() { sqlite3_finalize(statement); }
   Statement(const Statement &) = delete;
@@ -41,7 +55,13 @@ public:
 
   /// Whether there is a row.
   Expected<bool> step(const char *doing) {
-    if (code == SQLITE_OK || code == SQLITE_ROW) code = sqlite3_step(statement);
+    if (code == SQLITE_OK)
+      code = patiently([&] {
+        sqlite3_reset(statement); // after a failure; bindings stay
+        return sqlite3_step(statement);
+      });
+    else if (code == SQLITE_ROW)
+      code = sqlite3_step(statement);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
     return database.failure(doing, code);
@@ -93,7 +113,7 @@ Error TuningDatabase::failure(const char *doing, int code) const {
 }
 
 Error TuningDatabase::execute(const char *doing, const char *sql) {
-  int code = sqlite3_exec(db, sql, nullptr, nullptr, nullptr);
+  int code = patiently([&] { return sqlite3_exec(db, sql, nullptr, nullptr, nullptr); });
   return code == SQLITE_OK ? Error::success() : failure(doing, code);
 }
 
@@ -127,7 +147,12 @@ Error TuningDatabase::check(Access access) {
     }
     return Error::success();
   };
-  if (Error e = look()) return e;
+  {
+    // Of one moment: another tuner may be setting the file up.
+    if (Error e = execute("read", "BEGIN")) return e;
+    scope_exit end([&] { sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr); });
+    if (Error e = look()) return e;
+  }
   if (application == 0 && version == 0 && tables == 0) {
     if (access == Access::Read)
       return createStringError("'%s': expected a tuning database, found an empty one; lintel tune fills it",

@@ -152,6 +152,28 @@ TEST_F(DatabaseTest, ShapesOfAKernelMostWorkFirst) {
   EXPECT_TRUE(llvm::cantFail(db->shapes(key)).empty());
 }
 
+TEST_F(DatabaseTest, ManyMakeItAtOnce) {
+  constexpr int rounds = 20, tuners = 6;
+  for (int round = 0; round < rounds; ++round) {
+    std::remove(path.c_str());
+    std::vector<pid_t> children;
+    for (int t = 0; t < tuners; ++t) {
+      pid_t child = fork();
+      if (child == 0) {
+        auto db = TuningDatabase::open(path, Access::Write);
+        if (!db) llvm::errs() << llvm::toString(db.takeError()) << "\n";
+        _exit(db ? 0 : 1);
+      }
+      children.push_back(child);
+    }
+    for (pid_t child : children) {
+      int status = 0;
+      waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+  }
+}
+
 TEST_F(DatabaseTest, ManyTunersAtOnce) {
   constexpr int tuners = 4, each = 25;
   std::vector<pid_t> children;
@@ -160,7 +182,10 @@ TEST_F(DatabaseTest, ManyTunersAtOnce) {
     if (child == 0) {
       bool ok = true;
       auto db = TuningDatabase::open(path, Access::Write);
-      if (!db) _exit(1);
+      if (!db) {
+        llvm::errs() << llvm::toString(db.takeError()) << "\n";
+        _exit(1);
+      }
       for (int i = 0; i < each; ++i) {
         ok &= !(*db)->add(key, trial(t, std::to_string(i)));
         ok &= !(*db)->setBest(key, best("x", 1.0 / (1 + t * each + i)));
