@@ -60,8 +60,7 @@ public:
         sqlite3_reset(statement); // after a failure; bindings stay
         return sqlite3_step(statement);
       });
-    else if (code == SQLITE_ROW)
-      code = sqlite3_step(statement);
+    else if (code == SQLITE_ROW) code = sqlite3_step(statement);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
     return database.failure(doing, code);
