@@ -64,7 +64,7 @@ def Attn_ReadAttr : Attn_Attr<"Read", "read"> {
 }
 
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
-  let summary = "how a stage is computed";
+  let summary = "how a stage is computed, or where rows are read";
   let description = [{
     `#attn.schedule<"vector 8 panel 2 rows 4">`: the directives of codegen/schedule/StageSchedule.h, the same text as in a .sched file.
   }];

@@ -263,3 +263,46 @@ LogicalResult AtOp::verify() {
 void KernelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
   if (!region.empty()) nameArguments(region.front(), getInputs(), stateNames(getStates()), set);
 }
+
+SmallVector<Value> lintel::guardedFactors(SelectOp select) {
+  SmallVector<Value> factors;
+  if (!select.getGuard()) return factors;
+  // What a value reads, down to tensors; false where something else is behind it.
+  auto read = [](Value v, SmallVectorImpl<Value> &tensors) {
+    SmallVector<Value> work{v};
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val().getDefiningOp();
+      if (auto at = dyn_cast_if_present<AtOp>(op)) {
+        if (!llvm::is_contained(tensors, at.getX())) tensors.push_back(at.getX());
+      } else if (isa_and_present<UnaryOp, BinaryOp, SelectOp>(op)) {
+        work.append(op->operand_begin(), op->operand_end());
+      } else if (!isa_and_present<ConstantOp>(op)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  SmallVector<Value> known, all;
+  if (!read(select.getCondition(), known) || !read(select.getB(), all)) return factors;
+  for (Value v : all)
+    if (!llvm::is_contained(known, v)) factors.push_back(v);
+  return factors;
+}
+
+/// Of what a stage computes, to what of it looks at its guards.
+static constexpr double worthALook = 8;
+
+SmallVector<Value> lintel::guardedFactors(StageOp stage) {
+  SmallVector<Value> factors;
+  double most = 1;
+  stage.getBody().walk([&](Operation *op) {
+    if (auto fold = dyn_cast<FoldOp>(op)) most = std::max(most, static_cast<double>(fold.getExtent()));
+    if (auto select = dyn_cast<SelectOp>(op))
+      for (Value v : guardedFactors(select))
+        if (!llvm::is_contained(factors, v)) factors.push_back(v);
+  });
+  double elements = 0;
+  for (Value v : factors) elements += static_cast<double>(cast<RealType>(v.getType()).getNumElements());
+  if (static_cast<double>(stage.getType().getNumElements()) * most < worthALook * elements) factors.clear();
+  return factors;
+}

@@ -65,10 +65,10 @@ def Attn_PairsOp : Attn_InnerOp<"pairs", [SingleBlock, DeclareOpInterfaceMethods
 def Attn_RowsOp : Attn_InnerOp<"rows", [Pure]> {
   let summary = "a chunk's rows of a token input";
   let description = [{
-    `r[i, n...] = x[min(t + i, T - 1), n...]`.
+    `r[i, n...] = x[min(t + i, T - 1), n...]`. Its schedule is `packed` (a copy in which the rows lie one behind the other) or `direct`.
     Example: `%r = attn.rows %q[%t] : !attn.sequence<64> -> !attn.tensor<16, 64>`
   }];
-  let arguments = (ins Attn_Sequence:$x, Index:$t);
+  let arguments = (ins Attn_Sequence:$x, Index:$t, OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs Attn_Tensor:$result);
   let assemblyFormat = "$x `[` $t `]` attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;

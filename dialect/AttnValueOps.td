@@ -82,10 +82,12 @@ def Attn_SelectOp : Attn_InferredOp<"select"> {
   let description = [{
     `r = a` where `c` is not zero, else `b`; shapes broadcast as in `attn.binary`. Only the chosen value counts: an infinity or
     NaN in the other does not spread.
+    A `guard` keeps an infinity of a factor from a zero: where what `b` takes from tensors is finite (but for what the condition looks at), `b` and what is
+    computed from it are right without the choice, and code may leave it out.
     Example: `%r = attn.select %c, %a, %b : !attn.tensor<>, !attn.tensor<dk>, !attn.tensor<dk>`
   }];
-  let arguments = (ins Attn_Tensor:$condition, Attn_Tensor:$a, Attn_Tensor:$b);
-  let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($a) `,` type($b)";
+  let arguments = (ins Attn_Tensor:$condition, Attn_Tensor:$a, Attn_Tensor:$b, UnitAttr:$guard);
+  let assemblyFormat = "(`guard` $guard^)? $condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($a) `,` type($b)";
 }
 
 def Attn_BroadcastOp : Attn_ValueOp<"broadcast"> {

@@ -61,6 +61,13 @@ inline bool isConstantZero(mlir::Value v) {
   return c && c.getValueAttr().getValueAsDouble() == 0;
 }
 
+/// The tensors whose elements, all finite, make a `guard` idle: those that its second value reads and its condition
+/// does not. Empty for other selects, and where a value is not read from tensors.
+llvm::SmallVector<mlir::Value> guardedFactors(SelectOp select);
+/// Of all guards of a stage, where looking at them costs little beside the stage: in front of it code may ask whether
+/// they are finite.
+llvm::SmallVector<mlir::Value> guardedFactors(StageOp stage);
+
 /// The exponent of a state that holds nothing yet (LINTEL_EXPONENT_NONE of lintel/kernel.h).
 constexpr double noExponent = -1e30;
 /// Where a state with an exponent has no element as large as 2^-below, all are multiplied by 2^below. The larger first.

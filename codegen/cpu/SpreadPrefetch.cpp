@@ -117,7 +117,14 @@ void spread(Block &block) {
   SmallVector<Place> places;
   double work = 0;
   int64_t rows = 0;
-  for (auto loop : block.getOps<scf::ForOp>()) {
+  SmallVector<scf::ForOp> loops;
+  for (Operation &op : block) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) loops.push_back(loop);
+    // Of two versions of a group the first is the usual one.
+    if (auto choice = dyn_cast<scf::IfOp>(op); choice && choice->hasAttr("lintel.versions"))
+      llvm::append_range(loops, choice.thenBlock()->getOps<scf::ForOp>());
+  }
+  for (scf::ForOp loop : loops) {
     if (isMarked(loop)) {
       asked.push_back(loop);
       rows += constantTrips(loop);

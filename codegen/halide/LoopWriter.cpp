@@ -1,5 +1,6 @@
 #include "codegen/halide/LoopWriter.h"
 #include "codegen/halide/StageMemory.h"
+#include "codegen/schedule/StageSchedule.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -199,9 +200,9 @@ void LoopWriter::copyRows(Value to, Value toStride, Value from, Value fromStride
   memref::StoreOp::create(b, loc, x, to, arith::AddIOp::create(b, loc, a, e).getResult());
 }
 
-/// The same, dense in `to`, whose type is wider: in vectors, the last of a row over the one before it.
-void LoopWriter::widenRows(const Buffer &to, Value from, const Input &input, Value count, Value clamp,
-                           ArrayRef<int64_t> rowSizes) {
+/// The same, dense in `to`, whose type may be wider: in vectors, the last of a row over the one before it.
+void LoopWriter::packRows(const Buffer &to, Value from, const Input &input, Value count, Value clamp,
+                          ArrayRef<int64_t> rowSizes) {
   OpBuilder::InsertionGuard guard(b);
   int64_t inner = rowSizes.back(), outer = rowSizes.size() == 2 ? rowSizes[0] : 1;
   int64_t lanes = std::min<int64_t>(inner, request.target.vectorBits / (compute == LINTEL_F64 ? 64 : 32));
@@ -221,7 +222,7 @@ void LoopWriter::widenRows(const Buffer &to, Value from, const Input &input, Val
   auto wide = VectorType::get({lanes}, elementType(to.layout.dtype));
   auto move = [&](Value e) {
     Value x = vector::LoadOp::create(b, loc, narrow, from, arith::AddIOp::create(b, loc, source, e).getResult());
-    x = arith::ExtFOp::create(b, loc, wide, x);
+    if (wide != narrow) x = arith::ExtFOp::create(b, loc, wide, x);
     vector::StoreOp::create(b, loc, x, to.base, arith::AddIOp::create(b, loc, target, e).getResult());
   };
   if (inner <= 16 * lanes) {
@@ -275,11 +276,14 @@ LogicalResult LoopWriter::writeRows(RowsOp rows) {
     return success();
   }
   if (!isPartial(rows.getT()) && sizes[0] > 1) prefetchRows(base, input.step, sizes[0], each, false);
-  if (isHalf(request.inputs[n])) {
-    // Widened once, and not wherever a sum reads it again.
+  auto schedule = scheduleOf(rows);
+  if (failed(schedule)) return failure();
+  bool isWider = request.inputs[n] == LINTEL_F64 && compute != LINTEL_F64;
+  // Halves are widened once, and not wherever a sum reads them again.
+  if (isHalf(request.inputs[n]) || (*schedule->packed && !isWider)) {
     auto tile = allocate(sizes, compute);
     if (failed(tile)) return failure();
-    widenRows(*tile, base, input, count, isPartial(rows.getT()) ? last : Value(), row);
+    packRows(*tile, base, input, count, isPartial(rows.getT()) ? last : Value(), row);
     buffers[rows.getResult()] = *tile;
     return success();
   }
@@ -376,8 +380,18 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
     if (!emitTargets.count(stage)) buffers[stage.getResult()] = buffer;
   }
   if (results.empty()) return success();
+  return writeVersions(stages, [&](ArrayRef<Value> finite) {
+    GroupRequest version = group;
+    if (!finite.empty()) version.name += "_finite";
+    version.finite.assign(finite.begin(), finite.end());
+    return callGroup(version, results);
+  });
+}
+
+LogicalResult LoopWriter::callGroup(const GroupRequest &request, ArrayRef<Buffer> results) {
+  GroupRequest group = request;
   SmallVector<Value> tensors, captured;
-  collectCaptures(stages, tensors, captured);
+  collectCaptures(group.stages, tensors, captured);
   DenseMap<Value, Buffer> in;
   for (Value v : tensors) {
     auto buffer = bufferOf(v);

@@ -40,6 +40,12 @@ private:
                                  llvm::ArrayRef<Buffer> carried);
   mlir::LogicalResult writeLoop(mlir::Operation *loop);
   mlir::LogicalResult runGroup(llvm::ArrayRef<StageOp> stages);
+  mlir::LogicalResult callGroup(const struct GroupRequest &group, llvm::ArrayRef<Buffer> results);
+  /// `write`, and where the stages' guards can be idle once more without them, for tensors that are finite.
+  mlir::LogicalResult writeVersions(llvm::ArrayRef<StageOp> stages,
+                                    llvm::function_ref<mlir::LogicalResult(llvm::ArrayRef<mlir::Value> finite)> write);
+  /// Whether no element is NaN or infinite.
+  mlir::Value isFinite(const Buffer &buffer, int64_t elements);
   /// WalkWriter.cpp: stages marked `walk`.
   mlir::LogicalResult runWalk(llvm::ArrayRef<StageOp> stages);
   mlir::LogicalResult writeRows(RowsOp rows);
@@ -52,8 +58,8 @@ private:
   void copy(const Buffer &to, const Buffer &from, llvm::ArrayRef<int64_t> sizes);
   void copyRows(mlir::Value to, mlir::Value toStride, mlir::Value from, mlir::Value fromStride, mlir::Value count,
                 mlir::Value clamp, llvm::ArrayRef<int64_t> rowSizes, mlir::Value fromRow);
-  void widenRows(const Buffer &to, mlir::Value from, const Input &input, mlir::Value count, mlir::Value clamp,
-                 llvm::ArrayRef<int64_t> rowSizes);
+  void packRows(const Buffer &to, mlir::Value from, const Input &input, mlir::Value count, mlir::Value clamp,
+                llvm::ArrayRef<int64_t> rowSizes);
   mlir::Value slice(mlir::Value base, mlir::Value offset);
   mlir::Value index(int64_t x) { return mlir::arith::ConstantIndexOp::create(b, loc, x); }
   mlir::Type elementType(lintel_dtype dtype);

@@ -171,6 +171,12 @@ struct GroupBuilder {
 
 } // namespace
 
+bool lintel::isIdle(SelectOp select, ArrayRef<Value> finite) {
+  if (finite.empty()) return false;
+  SmallVector<Value> against = guardedFactors(select);
+  return !against.empty() && llvm::all_of(against, [&](Value v) { return llvm::is_contained(finite, v); });
+}
+
 FailureOr<BuiltGroup> lintel::buildGroup(ModuleOp loops, const GroupRequest &request) {
   BuiltGroup built;
   collectCaptures(request.stages, built.tensors, built.indices);

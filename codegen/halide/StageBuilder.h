@@ -35,10 +35,14 @@ struct GroupRequest {
   std::function<TensorLayout(mlir::Value)> layoutOf; ///< of captured tensors
   lintel_dtype compute = LINTEL_F32;                 ///< f32 or f64
   unsigned vectorBits = 256;
-  std::string triple, features; ///< LLVM's, to choose Halide's target
+  std::string triple, features;          ///< LLVM's, to choose Halide's target
+  llvm::SmallVector<mlir::Value> finite; ///< tensors without NaN and infinity: guards against them are left out
   /// Where not None, sums of products may round their factors to bf16, which are then multiplied so, in pairs.
   PairInstructions pairs = PairInstructions::None;
 };
+
+/// Whether a guard (attn.select) chooses nothing, as all that it guards against is known to be finite.
+bool isIdle(SelectOp select, llvm::ArrayRef<mlir::Value> finite);
 
 /// The imported function and the order of its arguments: tensors, indices, outputs, strides.
 struct BuiltGroup {

@@ -155,6 +155,7 @@ H::Expr StageExpressions::compute(Operation *op, Scope &scope) {
     return unary(u.getKind(), number(u.getX(), scope));
   }
   if (auto b = dyn_cast<BinaryOp>(op)) return binary(b, scope);
+  if (auto s = dyn_cast<SelectOp>(op); s && isIdle(s, request.finite)) return number(s.getB(), scope);
   if (auto s = dyn_cast<SelectOp>(op))
     return H::select(condition(s, scope), number(s.getA(), scope), number(s.getB(), scope));
   throw H::InternalError((op->getName().getStringRef() + " has no meaning in a stage").str().c_str());

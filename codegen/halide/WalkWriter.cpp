@@ -57,6 +57,7 @@ private:
       return x;
     }
     if (auto u = dyn_cast<UnaryOp>(op)) return arith::NegFOp::create(b, loc, of(u.getX()));
+    if (auto s = dyn_cast<SelectOp>(op); s && isIdle(s, finite)) return of(s.getB());
     if (auto s = dyn_cast<SelectOp>(op)) {
       Value c = truth(s->getOperand(0)), x = of(s->getOperand(1)), y = of(s->getOperand(2));
       bool vectors = llvm::any_of(ArrayRef<Value>{c, x, y}, [](Value v) { return isa<VectorType>(v.getType()); });
@@ -118,7 +119,8 @@ private:
   const DenseMap<Value, Value> &indices;
 
 public:
-  Value column; ///< the stage's last axis
+  Value column;           ///< the stage's last axis
+  ArrayRef<Value> finite; ///< see GroupRequest
 };
 
 } // namespace
@@ -187,9 +189,10 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
   int64_t lanes = schedule->vector, panel = schedule->panel, wide = lanes * panel, done = columns / wide * wide;
   // Some rows of all panels at a time, so that memory is gone through in its order; sums wait in scratch meanwhile.
   bool inBlocks = columns > wide && rows > rowBlock;
+  ArrayRef<Value> finite;
   auto columnsOf = [&](int64_t lanes, const DenseMap<Value, Value> &indices, Value column) {
     Columns c(b, loc, element, lanes, load, indices);
-    c.column = column;
+    c.column = column, c.finite = finite;
     return c;
   };
   auto at = [&](Value first, int64_t by) {
@@ -215,9 +218,9 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
     Value row = loop.getInductionVar();
     if (inBlocks) askFor(row, first, count * lanes);
     SmallVector<Value> after;
-    SmallVector<std::tuple<Value, StageOp, Value>> next; // all are read before any is written
     for (int64_t p = 0; p < count; ++p) {
       Value column = at(first, p * lanes);
+      SmallVector<std::pair<Value, StageOp>> next; // of these columns all are read before any is written
       for (auto [f, fold] : llvm::enumerate(folds)) {
         Block &inside = fold.getBody().front(), &around = *fold->getBlock();
         DenseMap<Value, Value> indices{
@@ -231,10 +234,10 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
         Block &body = update.getBody().front();
         DenseMap<Value, Value> indices{{body.getArgument(0), row}, {body.getArgument(1), column}};
         auto values = columnsOf(lanes, indices, body.getArgument(1));
-        next.emplace_back(values.wide(values.of(body.getTerminator()->getOperand(0))), update, column);
+        next.emplace_back(values.wide(values.of(body.getTerminator()->getOperand(0))), update);
       }
+      for (auto &[x, update] : next) store(x, resultOf(update), sizes, {row, column});
     }
-    for (auto &[x, update, column] : next) store(x, resultOf(update), sizes, {row, column});
     scf::YieldOp::create(b, loc, after);
     return loop.getResults();
   };
@@ -267,12 +270,14 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
     for (int64_t n = lanes; from < columns; n = std::max<int64_t>(1, n / 2))
       for (; columns - from >= n; from += n) body(index(from), 1, n);
   };
-  if (!inBlocks) {
-    eachPanel([&](Value first, int64_t count, int64_t n) {
-      finish(first, count, n, walkRows(index(0), index(rows), first, count, n, zeros(count, n)));
+  if (!inBlocks)
+    return writeVersions(stages, [&](ArrayRef<Value> known) {
+      finite = known;
+      eachPanel([&](Value first, int64_t count, int64_t n) {
+        finish(first, count, n, walkRows(index(0), index(rows), first, count, n, zeros(count, n)));
+      });
+      return success();
     });
-    return success();
-  }
   auto scratchSums = allocate({static_cast<int64_t>(folds.size()), columns}, compute);
   if (failed(scratchSums)) return failure();
   SmallVector<int64_t> shape{static_cast<int64_t>(folds.size()), columns};
@@ -285,27 +290,33 @@ LogicalResult LoopWriter::runWalk(ArrayRef<StageOp> stages) {
         else sum = loadFrom(*scratchSums, shape, place, n);
       }
   };
-  eachPanel([&](Value first, int64_t count, int64_t n) {
-    SmallVector<Value> sums = zeros(count, n);
-    move(first, count, n, sums, true);
-  });
-  auto blocks = scf::ForOp::create(b, loc, index(0), index(rows), index(rowBlock));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(blocks.getBody());
-    Value from = blocks.getInductionVar(), to = arith::MinSIOp::create(b, loc, at(from, rowBlock), index(rows));
+  auto inRowBlocks = [&] {
+    eachPanel([&](Value first, int64_t count, int64_t n) {
+      SmallVector<Value> sums = zeros(count, n);
+      move(first, count, n, sums, true);
+    });
+    auto blocks = scf::ForOp::create(b, loc, index(0), index(rows), index(rowBlock));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(blocks.getBody());
+      Value from = blocks.getInductionVar(), to = arith::MinSIOp::create(b, loc, at(from, rowBlock), index(rows));
+      eachPanel([&](Value first, int64_t count, int64_t n) {
+        SmallVector<Value> sums = zeros(count, n);
+        move(first, count, n, sums, false);
+        ValueRange after = walkRows(from, to, first, count, n, sums);
+        sums.assign(after.begin(), after.end());
+        move(first, count, n, sums, true);
+      });
+    }
     eachPanel([&](Value first, int64_t count, int64_t n) {
       SmallVector<Value> sums = zeros(count, n);
       move(first, count, n, sums, false);
-      ValueRange after = walkRows(from, to, first, count, n, sums);
-      sums.assign(after.begin(), after.end());
-      move(first, count, n, sums, true);
+      finish(first, count, n, sums);
     });
-  }
-  eachPanel([&](Value first, int64_t count, int64_t n) {
-    SmallVector<Value> sums = zeros(count, n);
-    move(first, count, n, sums, false);
-    finish(first, count, n, sums);
+  };
+  return writeVersions(stages, [&](ArrayRef<Value> known) {
+    finite = known;
+    inRowBlocks();
+    return success();
   });
-  return success();
 }

@@ -37,33 +37,58 @@ std::optional<llvm::StringMap<StageSchedule>> lintel::parseScheduleFile(StringRe
   return schedules;
 }
 
+/// The schedule of `op` (a stage or rows): its own, the given one, or the chosen one.
+template <typename OpT, typename Choose, typename Legal>
+static void assign(OpT op, StringRef name, const llvm::StringMap<StageSchedule> &given, llvm::StringSet<> &used,
+                   Choose choose, Legal legal) {
+  if (op.getScheduleAttr()) return;
+  auto set = [&](const StageSchedule &s) { op.setScheduleAttr(ScheduleAttr::get(op.getContext(), s.str())); };
+  auto it = given.find(name);
+  // The first of the name is meant; its smaller twins (of the steps left over) take what is legal for them.
+  if (it != given.end() && (used.insert(name).second || legal(it->second))) return set(it->second);
+  set(choose());
+}
+
 LogicalResult lintel::assignSchedules(KernelOp kernel, const ScheduleTarget &target,
                                       const llvm::StringMap<StageSchedule> &given) {
   llvm::StringSet<> used;
-  SmallVector<StageOp> stages;
-  kernel.walk([&](StageOp stage) { stages.push_back(stage); });
-  for (StageOp stage : stages) {
-    ScheduleTarget own = target;
-    if (isPrecise(stage)) own.elementBits = 64;
-    bool inPlace = isInPlace(stage);
-    auto it = given.find(stage.getName());
-    if (it != given.end() && !stage.getScheduleAttr()) {
-      // The first stage of the name is meant; its smaller twins (of the steps left over) take what is legal for them.
-      std::string why;
-      if (used.insert(stage.getName()).second || isLegal(stage, it->second, inPlace, why))
-        stage.setScheduleAttr(ScheduleAttr::get(kernel.getContext(), it->second.str()));
+  SmallVector<std::string> names;
+  auto walked = kernel.walk([&](Operation *op) {
+    std::string why;
+    if (auto rows = dyn_cast<RowsOp>(op)) {
+      names.push_back(scheduleName(rows));
+      assign(
+          rows, names.back(), given, used, [&] { return chooseSchedule(rows); },
+          [&](const StageSchedule &s) { return isLegal(rows, s, why); });
+      if (failed(scheduleOf(rows))) return WalkResult::interrupt();
     }
-    if (!stage.getScheduleAttr())
-      stage.setScheduleAttr(ScheduleAttr::get(kernel.getContext(), chooseSchedule(stage, own, inPlace).str()));
-    if (failed(scheduleOf(stage, inPlace))) return failure();
-  }
+    if (auto stage = dyn_cast<StageOp>(op)) {
+      names.push_back(stage.getName().str());
+      ScheduleTarget own = target;
+      if (isPrecise(stage)) own.elementBits = 64;
+      bool inPlace = isInPlace(stage);
+      assign(
+          stage, names.back(), given, used, [&] { return chooseSchedule(stage, own, inPlace); },
+          [&](const StageSchedule &s) { return isLegal(stage, s, inPlace, why); });
+      if (failed(scheduleOf(stage, inPlace))) return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (walked.wasInterrupted()) return failure();
   for (auto &entry : given)
     if (!used.contains(entry.getKey())) {
-      InFlightDiagnostic diag = kernel.emitError("the schedule names a stage '")
-                                << entry.getKey() << "' that the kernel does not have; it has";
+      bool isRows = entry.getKey().starts_with("rows ");
+      InFlightDiagnostic diag = kernel.emitError("the schedule names ")
+                                << (isRows ? "" : "a stage ") << "'" << entry.getKey()
+                                << "' that the kernel does not have; it has";
       llvm::StringSet<> seen;
-      for (StageOp stage : stages)
-        if (seen.insert(stage.getName()).second) diag << " " << stage.getName();
+      StringRef between = " ";
+      for (StringRef name : names)
+        if (name.starts_with("rows ") == isRows && seen.insert(name).second) {
+          diag << between << name;
+          between = isRows ? ", " : " ";
+        }
+      if (seen.empty()) diag << (isRows ? " no rows of inputs" : " none");
       return failure();
     }
   return success();
@@ -72,12 +97,13 @@ LogicalResult lintel::assignSchedules(KernelOp kernel, const ScheduleTarget &tar
 std::string lintel::scheduleText(KernelOp kernel) {
   std::string text;
   llvm::StringSet<> seen;
-  kernel.walk([&](StageOp stage) {
-    std::string line =
-        (stage.getName() + ": " + (stage.getScheduleAttr() ? stage.getScheduleAttr().getDirectives() : StringRef("?")))
-            .str();
-    // Stages of one name (the chunk's, the rest's) have schedules of their own; the first is shown.
-    if (seen.insert(stage.getName()).second) text += line + "\n";
+  // Stages of one name (the chunk's, the rest's) have schedules of their own; the first is shown.
+  auto add = [&](StringRef name, ScheduleAttr schedule) {
+    if (seen.insert(name).second) text += (name + ": " + (schedule ? schedule.getDirectives() : "?") + "\n").str();
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto rows = dyn_cast<RowsOp>(op)) add(scheduleName(rows), rows.getScheduleAttr());
+    if (auto stage = dyn_cast<StageOp>(op)) add(stage.getName(), stage.getScheduleAttr());
   });
   return text;
 }

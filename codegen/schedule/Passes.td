@@ -7,7 +7,7 @@ include "mlir/Pass/PassBase.td"
 def AssignSchedule : Pass<"attn-assign-schedule", "::mlir::ModuleOp"> {
   let summary = "give each stage its schedule";
   let description = [{
-    Before: `attn.kernel` whose stages are in groups. After: every stage has a `schedule`, from the file where that names the stage, else by the heuristic for
+    Before: `attn.kernel` whose stages are in groups. After: every stage, and every `attn.rows`, has a `schedule`, from the file where that names the stage, else by the heuristic for
     the processor that the options describe. What is below only obeys it. A schedule that a stage has already is kept. Illegal: an error with the reason.
   }];
   let options = [Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">,

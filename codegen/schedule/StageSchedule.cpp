@@ -7,6 +7,7 @@ using namespace mlir;
 using namespace lintel;
 
 std::string StageSchedule::str() const {
+  if (packed) return *packed ? "packed" : "direct";
   if (inlined) return "inline";
   std::string text = "vector " + std::to_string(vector);
   if (panel != 1) text += " panel " + std::to_string(panel);
@@ -19,7 +20,14 @@ std::optional<StageSchedule> StageSchedule::parse(StringRef text, std::string &e
   SmallVector<StringRef> words;
   llvm::SplitString(text, words);
   if (words.empty())
-    return error = "expected a directive (inline, vector N, panel N, rows N), found nothing", std::nullopt;
+    return error = "expected a directive (inline, vector N, panel N, rows N, packed, direct), found nothing",
+           std::nullopt;
+  if (words[0] == "packed" || words[0] == "direct") {
+    if (words.size() > 1)
+      return error = "expected nothing beside '" + words[0].str() + "', found '" + words[1].str() + "'", std::nullopt;
+    s.packed = words[0] == "packed";
+    return s;
+  }
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "inline") {
       s.inlined = true;
@@ -29,7 +37,9 @@ std::optional<StageSchedule> StageSchedule::parse(StringRef text, std::string &e
                      : words[i] == "panel" ? &s.panel
                      : words[i] == "rows"  ? &s.rows
                                            : nullptr;
-    if (!field) return error = "expected inline, vector, panel or rows, found '" + words[i].str() + "'", std::nullopt;
+    if (!field)
+      return error = "expected inline, vector, panel, rows, packed or direct, found '" + words[i].str() + "'",
+             std::nullopt;
     if (i + 1 == words.size() || words[i + 1].getAsInteger(10, *field) || *field < 1)
       return error = "expected a number of at least 1 behind '" + words[i].str() + "', found '" +
                      (i + 1 < words.size() ? words[i + 1].str() : "") + "'",
@@ -124,6 +134,7 @@ bool lintel::canInline(StageOp stage, std::string &reason) {
 }
 
 bool lintel::isLegal(StageOp stage, const StageSchedule &s, bool inPlace, std::string &reason) {
+  if (s.packed) return reason = "a stage is not '" + s.str() + "', rows of an input are", false;
   if (s.inlined) return canInline(stage, reason);
   auto sizes = stage.getType().getSizes();
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
@@ -156,7 +167,11 @@ StageSchedule lintel::chooseSchedule(StageOp stage, const ScheduleTarget &target
   int64_t inner = sizes.empty() ? 1 : sizes.back(), next = sizes.size() > 1 ? sizes[sizes.size() - 2] : 1;
   if (isWalked(stage)) { // registers: sums for each vector of a panel, what is added to them, and a state's row
     s.vector = std::min<int64_t>(lanes, llvm::bit_floor(static_cast<uint64_t>(inner)));
-    s.panel = std::max<int64_t>(1, std::min<int64_t>(inner / s.vector, target.registers / 4));
+    // A whole row where the sums fit, so that memory is gone through in its order; else some columns of some rows.
+    int64_t sums = 0, vectors = inner / s.vector;
+    stage.getBody().walk([&](FoldOp) { ++sums; });
+    bool whole = vectors * std::max<int64_t>(sums, 1) <= target.registers;
+    s.panel = std::max<int64_t>(1, whole ? vectors : std::min<int64_t>(vectors, target.registers / 4));
     return s;
   }
   if (stage.isSerial() && sizes.size() == 1) return s; // serial along its only axis
@@ -184,5 +199,47 @@ FailureOr<StageSchedule> lintel::scheduleOf(StageOp stage, bool inPlace) {
   if (!s) return stage.emitOpError("has a malformed schedule: ") << why;
   if (!isLegal(stage, *s, inPlace, why))
     return stage.emitOpError("has an illegal schedule '") << attr.getDirectives() << "': " << why;
+  return *s;
+}
+
+//===-- Rows of inputs --------------------------------------------------------------------------------------------===//
+
+/// Rows that a chunk has at least for them to be packed: fewer find place in the first cache wherever they lie.
+static constexpr int64_t fewestPacked = 8;
+
+std::string lintel::scheduleName(RowsOp rows) {
+  auto kernel = rows->getParentOfType<KernelOp>();
+  auto input = cast<ParamAttr>(kernel.getInputs()[cast<BlockArgument>(rows.getX()).getArgNumber()]);
+  return "rows " + input.getName().str();
+}
+
+bool lintel::isLegal(RowsOp rows, const StageSchedule &s, std::string &reason) {
+  if (!s.packed) return reason = "expected packed or direct for rows of an input, found '" + s.str() + "'", false;
+  auto sizes = rows.getType().getSizes();
+  if (*s.packed && sizes[0] == 1) return reason = "one row has nothing to be packed with", false;
+  if (*s.packed && sizes.size() == 1) return reason = "one number a step is copied together anyway", false;
+  return true;
+}
+
+StageSchedule lintel::chooseSchedule(RowsOp rows) {
+  StageSchedule s;
+  s.packed = false;
+  std::string why;
+  StageSchedule packed;
+  packed.packed = true;
+  if (rows.getType().getSizes()[0] < fewestPacked || !isLegal(rows, packed, why)) return s;
+  for (Operation *user : rows->getUsers())
+    if (user->getParentOfType<FoldOp>()) return packed;
+  return s;
+}
+
+FailureOr<StageSchedule> lintel::scheduleOf(RowsOp rows) {
+  auto attr = rows.getScheduleAttr();
+  if (!attr) return rows.emitOpError("has no schedule; run attn-assign-schedule first");
+  std::string why;
+  auto s = StageSchedule::parse(attr.getDirectives(), why);
+  if (!s) return rows.emitOpError("has a malformed schedule: ") << why;
+  if (!isLegal(rows, *s, why))
+    return rows.emitOpError("has an illegal schedule '") << attr.getDirectives() << "': " << why;
   return *s;
 }

@@ -6,6 +6,7 @@ using namespace lintel;
 double lintel::tileFactor(const StageSpace &stage, const StageSchedule &s, const ScheduleTarget &target) {
   // Neither stored nor read again: a little better than any tile.
   if (s.inlined) return 0.9;
+  if (s.packed) return 1;
   int64_t lanes = std::max(1u, target.vectorBits / target.elementBits);
   int64_t inner = stage.sizes.empty() ? 1 : stage.sizes.back();
   int64_t next = stage.sizes.size() > 1 ? stage.sizes[stage.sizes.size() - 2] : 1;

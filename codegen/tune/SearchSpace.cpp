@@ -63,23 +63,25 @@ json::Value SearchSpace::json() const {
     for (const StageSpace &stage : variant.stages) {
       json::Array choices;
       std::vector<int64_t> vectors, panels, rows;
-      bool inlines = false;
+      bool inlines = false, isRows = false;
       auto add = [](std::vector<int64_t> &list, int64_t value) {
         if (!is_contained(list, value)) list.push_back(value);
       };
       for (const StageSchedule &s : stage.choices) {
         choices.push_back(s.str());
         inlines |= s.inlined;
-        if (!s.inlined) add(vectors, s.vector), add(panels, s.panel), add(rows, s.rows);
+        isRows |= s.packed.has_value();
+        if (!s.inlined && !s.packed) add(vectors, s.vector), add(panels, s.panel), add(rows, s.rows);
       }
       for (auto *list : {&vectors, &panels, &rows}) llvm::sort(*list);
-      stages.push_back(json::Object{
-          {"name", stage.name},
-          {"sizes", stage.sizes},
-          {"sums", stage.folds},
-          {"default", stage.choices[stage.standard].str()},
-          {"directives", json::Object{{"inline", inlines}, {"vector", vectors}, {"panel", panels}, {"rows", rows}}},
-          {"choices", std::move(choices)}});
+      json::Object directives{{"inline", inlines}, {"vector", vectors}, {"panel", panels}, {"rows", rows}};
+      if (isRows) directives = json::Object{{"packed", true}, {"direct", true}};
+      stages.push_back(json::Object{{"name", stage.name},
+                                    {"sizes", stage.sizes},
+                                    {"sums", stage.folds},
+                                    {"default", stage.choices[stage.standard].str()},
+                                    {"directives", std::move(directives)},
+                                    {"choices", std::move(choices)}});
     }
     all.push_back(json::Object{{"form", variant.form},
                                {"chunk", variant.chunk},
@@ -154,10 +156,32 @@ static StageSpace spaceOf(StageOp stage, const ScheduleTarget &target, const Sta
   return result;
 }
 
+/// Of rows: packed or direct, where both are legal.
+static void addRows(RowsOp rows, std::vector<StageSpace> &result) {
+  StageSpace space;
+  space.name = scheduleName(rows);
+  auto sizes = rows.getType().getSizes();
+  space.sizes.assign(sizes.begin(), sizes.end());
+  for (bool packed : {false, true}) {
+    StageSchedule s;
+    s.packed = packed;
+    std::string why;
+    if (isLegal(rows, s, why)) space.choices.push_back(s);
+  }
+  if (space.choices.size() < 2) return;
+  auto standard = scheduleOf(rows);
+  assert(succeeded(standard) && "expected assigned schedules");
+  space.standard = *standard->packed;
+  result.push_back(std::move(space));
+}
+
 std::vector<StageSpace> lintel::stageSpaces(KernelOp kernel, const ScheduleTarget &target) {
   std::vector<StageSpace> result;
   StringSet<> seen;
-  kernel.walk([&](StageOp stage) {
+  kernel.walk([&](mlir::Operation *op) {
+    if (auto rows = mlir::dyn_cast<RowsOp>(op); rows && seen.insert(scheduleName(rows)).second) addRows(rows, result);
+    auto stage = mlir::dyn_cast<StageOp>(op);
+    if (!stage) return;
     if (!seen.insert(stage.getName()).second) return;
     ScheduleTarget own = target;
     if (isPrecise(stage)) own.elementBits = 64;

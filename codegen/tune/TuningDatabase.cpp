@@ -13,8 +13,8 @@ using namespace lintel;
 static constexpr int applicationId = 0x4c4e544c;
 static constexpr int busyMilliseconds = 30000;
 
-/// Tries again while another process holds the file. SQLite's own waiting leaves some cases out: the change to a
-/// write-ahead log, and the moments in which one process makes or removes it while another opens the file.
+/// Tries again while another process holds the file; SQLite's own waiting leaves some cases out. (No write-ahead log:
+/// making and removing it is what many processes that come and go at once cannot do without errors.)
 template <typename Attempt> static int patiently(Attempt attempt) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point last = Clock::now() + std::chrono::milliseconds(busyMilliseconds);
@@ -156,7 +156,6 @@ Error TuningDatabase::check(Access access) {
     if (access == Access::Read)
       return createStringError("'%s': expected a tuning database, found an empty one; lintel tune fills it",
                                path.c_str());
-    if (Error e = execute("set up", "PRAGMA journal_mode=WAL")) return e;
     // Another tuner may have been quicker.
     if (Error e = execute("set up", "BEGIN IMMEDIATE")) return e;
     scope_exit undo([&] { sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr); });

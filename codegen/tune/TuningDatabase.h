@@ -1,6 +1,6 @@
 //===- TuningDatabase.h - what searches have found, kept ------------------===//
 //
-// A SQLite file. Tuners may share it (write-ahead log, and each write is a transaction of its own that waits for
+// A SQLite file. Tuners may share it (each write is a transaction of its own that waits for
 // others); compilers read it. It is never repaired, emptied or replaced: a file that is something else, is damaged or
 // was written by a newer Lintel is an error that says where, what was expected, what was found and the way out.
 //

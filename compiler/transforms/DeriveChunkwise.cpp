@@ -231,7 +231,7 @@ struct Pass : lintel::impl::DeriveChunkwiseBase<Pass> {
   /// pair of steps, a low-rank transition a system of as many rows as it has terms in the chunk. (Measured in
   /// docs/rationale/low-rank.md.)
   static int64_t defaultChunk(TransitionAnalysis &analysis) {
-    int64_t chunk = 16;
+    int64_t chunk = 8;
     for (unsigned s = 0; s < analysis.numStates(); ++s) {
       const StateTransition &t = analysis.transition(s);
       if (analysis.isPrefix(s) || t.kind == TransitionClass::Identity || t.kind == TransitionClass::Scalar) continue;

@@ -127,7 +127,7 @@ std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
 Value Tile::weigh(Value x, Value weight, bool grows) {
   Value product = emitter.mul(x, weight);
   if (!grows) return product;
-  return emitter.select(emitter.binary(BinaryKind::Eq, x, emitter.number(0)), emitter.number(0), product);
+  return emitter.guard(x, product);
 }
 
 Value Tile::atRow(const FactoredForm::Read &read, Value i, llvm::function_ref<Value(Value)> weighed, Value unweighed) {
@@ -177,7 +177,7 @@ Value Tile::queryFor(const FactoredForm::Read &read, const FactoredForm::State &
   Value q = emitter.at(scaled, at);
   auto p = products(state);
   if (!p || !p->rank || !p->grows) return q;
-  return emitter.select(emitter.binary(BinaryKind::Eq, met, emitter.number(0)), element(read.q, i, c), q);
+  return emitter.guard(met, q, element(read.q, i, c));
 }
 
 Value Tile::sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, Value i, Value sum) {

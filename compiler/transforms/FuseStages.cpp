@@ -1,4 +1,5 @@
 #include "compiler/transforms/Passes.h"
+#include "dialect/OperatorUtils.h"
 #include "mlir/IR/Builders.h"
 
 namespace lintel {
@@ -66,12 +67,40 @@ struct Pass : lintel::impl::FuseStagesBase<Pass> {
       }
     }
     if (!isa<KernelOp>(loop)) order(block, next + 1, groupOf);
+    bool split = !isa<KernelOp>(loop) && next == 0 && splitAtGuards(block, groupOf);
+    if (split) next = -1; // all move
     for (auto [op, g] : groupOf) cast<StageOp>(op).setGroup(g);
     // Groups are runs in the block: the last groups' stages move behind all others.
     SmallVector<StageOp> stages(block.getOps<StageOp>());
     llvm::stable_sort(stages, [&](StageOp a, StageOp b) { return groupOf[a] < groupOf[b]; });
     for (StageOp stage : stages)
       if (groupOf[stage] > next) stage->moveBefore(block.getTerminator());
+    if (split)
+      for (EmitOp emit : llvm::to_vector(block.getOps<EmitOp>())) emit->moveBefore(block.getTerminator());
+  }
+
+  /// A stage that costs much and has guards comes in a group behind what they guard against: where that is finite, the
+  /// loops compute the group without them. Whether any does.
+  static bool splitAtGuards(Block &block, DenseMap<Operation *, int64_t> &groupOf) {
+    DenseMap<Operation *, int64_t> levels;
+    std::map<std::pair<int64_t, int64_t>, int64_t> numbers;
+    int64_t most = 0;
+    for (StageOp stage : block.getOps<StageOp>()) {
+      SmallVector<Value> against = guardedFactors(stage);
+      int64_t level = 0;
+      for (Value v : captures(stage)) {
+        auto made = v.getDefiningOp<StageOp>();
+        if (!made || made->getBlock() != &block || groupOf[made] != groupOf[stage]) continue;
+        level = std::max(level, levels[made] + llvm::is_contained(against, v));
+      }
+      levels[stage] = level;
+      most = std::max(most, level);
+      numbers[{groupOf[stage], level}];
+    }
+    if (!most) return false;
+    for (auto [n, entry] : llvm::enumerate(numbers)) entry.second = static_cast<int64_t>(n);
+    for (auto &[stage, g] : groupOf) g = numbers[{g, levels[stage]}];
+    return true;
   }
 
   /// A matrix of the last group that others of it read (states that feed each other) goes into a group behind theirs,

@@ -54,7 +54,7 @@ private:
     b.setInsertionPointAfter(op);
     Value zero = ConstantOp::create(b, op.getLoc(), b.getF64FloatAttr(0));
     auto isZero = BinaryOp::create(b, op.getLoc(), BinaryKind::Eq, x, zero);
-    auto safe = SelectOp::create(b, op.getLoc(), isZero, zero, op);
+    auto safe = SelectOp::create(b, op.getLoc(), isZero, zero, op, b.getUnitAttr());
     op.getResult().replaceAllUsesExcept(safe, safe);
   }
 

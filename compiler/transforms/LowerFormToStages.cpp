@@ -46,7 +46,9 @@ void KernelFrame::bindInputs(StageEmitter &emitter, Block &block, Value t, int64
     if (arg.use_empty()) continue;
     SmallVector<int64_t> sizes{rows};
     sizes.append(sequence.getSizes().begin(), sequence.getSizes().end());
-    emitter.bind(arg, RowsOp::create(emitter.builder, emitter.loc, RealType::get(input.getContext(), sizes), input, t),
+    emitter.bind(arg,
+                 RowsOp::create(emitter.builder, emitter.loc, RealType::get(input.getContext(), sizes), input, t,
+                                ScheduleAttr()),
                  row);
   }
   emitter.setPosition(t);

@@ -100,7 +100,9 @@ Value StageEmitter::scalar(Value v, RowIndices rows, Indices indices) {
   }
   if (auto u = dyn_cast<UnaryOp>(op)) return unary(u.getKind(), operand(u.getX()));
   if (auto b = dyn_cast<BinaryOp>(op)) return binary(b.getKind(), operand(b.getA()), operand(b.getB()));
-  if (auto s = dyn_cast<SelectOp>(op)) return select(operand(s.getCondition()), operand(s.getA()), operand(s.getB()));
+  if (auto s = dyn_cast<SelectOp>(op))
+    return SelectOp::create(builder, loc, operand(s.getCondition()), operand(s.getA()), operand(s.getB()),
+                            s.getGuardAttr());
   if (auto b = dyn_cast<BroadcastOp>(op)) return operand(b.getX());
   if (auto o = dyn_cast<OuterOp>(op))
     return mul(scalar(o.getA(), rows, {indices[0]}), scalar(o.getB(), rows, {indices[1]}));

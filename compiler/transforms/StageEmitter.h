@@ -78,6 +78,11 @@ public:
   mlir::Value mul(mlir::Value a, mlir::Value b) { return !a ? b : !b ? a : binary(BinaryKind::Mul, a, b); }
   mlir::Value add(mlir::Value a, mlir::Value b) { return !a ? b : !b ? a : binary(BinaryKind::Add, a, b); }
   mlir::Value select(mlir::Value c, mlir::Value a, mlir::Value b) { return SelectOp::create(builder, loc, c, a, b); }
+  /// `product`, but 0 (or `otherwise`) where `x` is: attn.select's `guard`.
+  mlir::Value guard(mlir::Value x, mlir::Value product, mlir::Value otherwise = {}) {
+    mlir::Value zero = number(0), isZero = binary(BinaryKind::Eq, x, zero);
+    return SelectOp::create(builder, loc, isZero, otherwise ? otherwise : zero, product, builder.getUnitAttr());
+  }
   /// a < b and so on for indices, as 1 or 0.
   mlir::Value compare(BinaryKind kind, mlir::Value a, mlir::Value b) {
     return binary(kind, NumberOp::create(builder, loc, a), NumberOp::create(builder, loc, b));

@@ -154,7 +154,8 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
     const lintel_array *a = &call->inputs[i];
     int64_t offset = 0;
     if (kernel->inputs[i].kind == LINTEL_TOKEN) {
-      int64_t group = head / (r->plan.heads / a->shape[2]);
+      /* Decode of a token is short enough for a division to count. */
+      int64_t group = a->shape[2] == r->plan.heads ? head : head / (r->plan.heads / a->shape[2]);
       offset = along(a, 0, batch) + along(a, 1, first) + along(a, 2, group);
     } else if (kernel->inputs[i].kind == LINTEL_HEAD) {
       offset = along(a, 0, head);
@@ -178,7 +179,11 @@ static void runRange(void *data, int64_t begin, int64_t end, int thread) {
     return;
   }
   thread_area *area = (thread_area *)(void *)(r->threadAreas + (uint64_t)thread * r->threadBytes);
-  for (int64_t i = begin; i < end; ++i) runItem(r, area, i / r->plan.heads, i % r->plan.heads);
+  int64_t sequence = begin / r->plan.heads, head = begin % r->plan.heads;
+  for (int64_t i = begin; i < end; ++i) {
+    runItem(r, area, sequence, head);
+    if (++head == r->plan.heads) head = 0, ++sequence;
+  }
   atomic_fetch_add_explicit(&r->done, end - begin, memory_order_relaxed);
 }
 

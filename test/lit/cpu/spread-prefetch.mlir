@@ -119,3 +119,35 @@ func.func @alone(%x: memref<?xf32>, %n: index, %f: f32) {
   }
   return
 }
+
+// -----
+
+// Of two versions of the work the first is the usual one.
+// CHECK-LABEL: func.func @versions
+// CHECK-NOT: lintel.prefetch
+// CHECK: scf.if
+// CHECK: memref.prefetch
+// CHECK: } else {
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @versions(%x: memref<?xf32>, %o: memref<?xf32>, %n: index, %stride: index, %f: f32, %is: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %t = %c0 to %n step %c8 {
+    scf.for %r = %c0 to %c8 step %c1 {
+      %row = arith.muli %r, %stride : index
+      memref.prefetch %x[%row], read, locality<3>, data : memref<?xf32>
+    } {lintel.prefetch}
+    scf.if %is {
+      scf.for %i = %c0 to %c8 step %c1 {
+        memref.store %f, %o[%i] : memref<?xf32>
+      }
+    } else {
+      scf.for %i = %c0 to %c8 step %c1 {
+        memref.store %f, %o[%i] : memref<?xf32>
+      }
+    } {lintel.versions}
+  }
+  return
+}

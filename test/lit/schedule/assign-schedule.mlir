@@ -19,7 +19,7 @@
 // FILE: } {schedule = #attn.schedule<"vector 4 rows 4">}
 // ILLEGAL: error: 'attn.stage' op has an illegal schedule 'vector 8 rows 5': it overwrites what it reads, so its tiles must divide its axes
 // UNKNOWN: error: the schedule names a stage 'Q' that the kernel does not have; it has out S
-// SYNTAX: syntax.sched:2: expected inline, vector, panel or rows, found 'vectors'
+// SYNTAX: syntax.sched:2: expected inline, vector, panel, rows, packed or direct, found 'vectors'
 // NONE: error: cannot read '{{.*}}none.sched': No such file or directory
 
 //--- good.sched

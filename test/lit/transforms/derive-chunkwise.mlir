@@ -2,7 +2,7 @@
 // RUN: lintel-opt %s --attn-derive-chunkwise | FileCheck %s --check-prefix=AUTO
 
 // AUTO: attn.chunkwise @bonus_chunkwise chunk 4
-// AUTO: attn.chunkwise @cumulative_chunkwise chunk 16
+// AUTO: attn.chunkwise @cumulative_chunkwise chunk 8
 
 // A read before the update, with a bonus on the current step, which needs no state.
 // CHECK-LABEL: attn.chunkwise @bonus_chunkwise chunk 4

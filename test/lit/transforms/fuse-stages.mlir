@@ -101,3 +101,61 @@ attn.kernel @circle form "recurrent" chunk 1 inputs [#attn.param<token "x">] sta
   }
   attn.yield %last#0, %last#1 : !attn.tensor<2, 3>, !attn.tensor<2, 3>
 }
+
+// A stage with guards comes in a group behind what they guard against, where a look at that costs little beside it; and
+// what reads the output goes on behind.
+// CHECK-LABEL: attn.kernel @guarded
+// CHECK: attn.stage "w" axes ["c"] : <8>
+// CHECK: attn.stage "few" axes ["c"] : <8>
+// CHECK: attn.stage "r" axes ["i", "e"] group 1 : <1, 64>
+// CHECK: attn.stage "S" axes ["c", "e"] group 2 : <8, 64>
+// CHECK: attn.emit %r
+attn.kernel @guarded form "recurrent" chunk 1 inputs [#attn.param<token "g">] states ["S"] out !attn.tensor<64> {
+^bb0(%g: !attn.sequence<8>, %S: !attn.tensor<8, 64>):
+  %zero = attn.constant 0.0
+  %last = attn.scan whole chunk 1 carry %S : !attn.tensor<8, 64> -> !attn.tensor<8, 64> {
+  ^bb0(%t: index, %s: !attn.tensor<8, 64>):
+    %z = arith.constant 0 : index
+    %x = attn.rows %g[%t] : !attn.sequence<8> -> !attn.tensor<1, 8>
+    %w = attn.stage "w" axes ["c"] : !attn.tensor<8> {
+    ^bb0(%c: index):
+      %a = attn.at %x[%z, %c] : !attn.tensor<1, 8>
+      %e = attn.unary exp %a : !attn.tensor<>
+      attn.yield %e : !attn.tensor<>
+    }
+    %few = attn.stage "few" axes ["c"] : !attn.tensor<8> {
+    ^bb0(%c: index):
+      %a = attn.at %x[%z, %c] : !attn.tensor<1, 8>
+      %b = attn.at %w[%c] : !attn.tensor<8>
+      %p = attn.binary mul %a, %b : !attn.tensor<>, !attn.tensor<>
+      %is = attn.binary eq %a, %zero : !attn.tensor<>, !attn.tensor<>
+      %q = attn.select guard %is, %zero, %p : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+      attn.yield %q : !attn.tensor<>
+    }
+    %r = attn.stage "r" axes ["i", "e"] : !attn.tensor<1, 64> {
+    ^bb0(%i: index, %e: index):
+      %sum = attn.fold sum "c" 8 {
+      ^bb0(%c: index):
+        %a = attn.at %s[%c, %e] : !attn.tensor<8, 64>
+        %b = attn.at %few[%c] : !attn.tensor<8>
+        %is = attn.binary eq %a, %zero : !attn.tensor<>, !attn.tensor<>
+        %y = attn.select guard %is, %zero, %b : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+        %p = attn.binary mul %a, %y : !attn.tensor<>, !attn.tensor<>
+        attn.yield %p : !attn.tensor<>
+      }
+      attn.yield %sum : !attn.tensor<>
+    }
+    attn.emit %r[%t] : !attn.tensor<1, 64>
+    %S1 = attn.stage "S" axes ["c", "e"] : !attn.tensor<8, 64> {
+    ^bb0(%c: index, %e: index):
+      %a = attn.at %s[%c, %e] : !attn.tensor<8, 64>
+      %b = attn.at %w[%c] : !attn.tensor<8>
+      %p = attn.binary mul %a, %b : !attn.tensor<>, !attn.tensor<>
+      %is = attn.binary eq %a, %zero : !attn.tensor<>, !attn.tensor<>
+      %y = attn.select guard %is, %zero, %p : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+      attn.yield %y : !attn.tensor<>
+    }
+    attn.yield %S1 : !attn.tensor<8, 64>
+  }
+  attn.yield %last : !attn.tensor<8, 64>
+}

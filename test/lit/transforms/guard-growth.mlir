@@ -5,7 +5,7 @@
 // CHECK: %[[X:.+]] = attn.binary mul %[[W]], %S
 // CHECK: %[[ZERO:.+]] = attn.constant 0
 // CHECK: %[[IS:.+]] = attn.binary eq %S, %[[ZERO]]
-// CHECK: %[[SAFE:.+]] = attn.select %[[IS]], %[[ZERO]], %[[X]]
+// CHECK: %[[SAFE:.+]] = attn.select guard %[[IS]], %[[ZERO]], %[[X]]
 // CHECK: attn.binary add %[[SAFE]], %x
 attn.recurrent @grows_recurrent inputs [#attn.param<token "x">, #attn.param<token "g">] states ["S"] {
 ^bb0(%x: !attn.tensor<4>, %g: !attn.tensor<>, %S: !attn.tensor<4>):

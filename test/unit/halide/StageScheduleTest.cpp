@@ -27,9 +27,9 @@ TEST(StageSchedule, PrintsWhatItParses) {
 
 TEST(StageSchedule, MalformedTextSaysWhatWasExpected) {
   for (auto [text, message] : {
-           std::pair{"", "expected a directive (inline, vector N, panel N, rows N), found nothing"},
-           {"  ", "expected a directive (inline, vector N, panel N, rows N), found nothing"},
-           {"unroll 4", "expected inline, vector, panel or rows, found 'unroll'"},
+           std::pair{"", "expected a directive (inline, vector N, panel N, rows N, packed, direct), found nothing"},
+           {"  ", "expected a directive (inline, vector N, panel N, rows N, packed, direct), found nothing"},
+           {"unroll 4", "expected inline, vector, panel, rows, packed or direct, found 'unroll'"},
            {"vector", "expected a number of at least 1 behind 'vector', found ''"},
            {"vector 0", "expected a number of at least 1 behind 'vector', found '0'"},
            {"rows 4294967296", "expected a number of at most 2^20 behind 'rows', found '4294967296'"},
