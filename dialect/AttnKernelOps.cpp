@@ -138,6 +138,11 @@ LogicalResult PairsOp::verify() {
   if (failed(verifySeen(*this, getWindow(), getAhead(), getFirst()))) return failure();
   if (getCausal() && static_cast<int64_t>(getAhead()) >= 0)
     return emitOpError("expected keys ahead only where it is not causal");
+  auto whole = getWhole();
+  if (whole && (whole->size() != 2 || llvm::any_of(*whole, [](int64_t n) { return n < -1; })))
+    return emitOpError("expected `whole` to have two numbers of steps, each 0 or more, or -1 for no bound");
+  if (whole && (getFirst() || getDescending())) return emitOpError("expected `whole` without `first` and `descending`");
+  if (getCut() && !whole) return emitOpError("expected `cut` only beside `whole`");
   if (getResults().size() != getInit().size()) return emitOpError("expected a result for each carried value");
   return verifyLoop(*this);
 }
@@ -186,6 +191,7 @@ LogicalResult StageOp::verify() {
       (!getInit() || rank < 2 || !getType().isStatic() || getType().getSizes()[1] % getType().getSizes()[0]))
     return emitOpError("expected `staggered` on a serial stage whose first axis divides the second, found ")
            << getType();
+  if (getSparse() && !getSolve()) return emitOpError("expected `sparse` only beside `solve`");
   if (getSolve()) {
     if (getInit()) return emitOpError("expected `serial` or `solve`, found both");
     if (!rank) return emitOpError("expected a stage that solves to have an axis");

@@ -48,16 +48,18 @@ def Attn_PairsOp : Attn_InnerOp<"pairs", [SingleBlock, DeclareOpInterfaceMethods
     For queries from step `t`: key blocks of `chunk` steps from 0 (or, with `window`, from the block that holds t - window + 1) up to the query block's end
     (`causal`; with `queries 0` strictly before t) or the sequence's; with `ahead`, not `causal`, not beyond the block that holds t + queries - 1 + ahead. With `first`, the
     blocks in front of the window's that hold one of the sequence's first `first` steps. `descending` visits them from the last to the first. Blocks start at multiples of
-    `chunk`.
+    `chunk`. With `whole [n, m]`, of these blocks those alone whose keys are in the sequence and at most n steps before and m after each of the `chunk` queries from `t`
+    (-1: any number); with `cut` too, the others alone. A mask that is known to hold in the former need not be looked at there.
     Block arguments: the key block's first step (index), then the carried values.
   }];
   let arguments = (ins Index:$t, I64Attr:$chunk, I64Attr:$queries, UnitAttr:$causal, UnitAttr:$descending, DefaultValuedAttr<I64Attr, "0">:$window,
-                       DefaultValuedAttr<I64Attr, "-1">:$ahead, DefaultValuedAttr<I64Attr, "0">:$first, Variadic<Attn_Tensor>:$init);
+                       DefaultValuedAttr<I64Attr, "-1">:$ahead, DefaultValuedAttr<I64Attr, "0">:$first, OptionalAttr<DenseI64ArrayAttr>:$whole, UnitAttr:$cut,
+                       Variadic<Attn_Tensor>:$init);
   let results = (outs Variadic<Attn_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $t `chunk` $chunk `queries` $queries (`causal` $causal^)? (`descending` $descending^)? (`window` $window^)?
-    (`ahead` $ahead^)? (`first` $first^)? (`carry` $init^ `:` type($init))? (`->` type($results)^)? $body attr-dict
+    (`ahead` $ahead^)? (`first` $first^)? (`whole` $whole^)? (`cut` $cut^)? (`carry` $init^ `:` type($init))? (`->` type($results)^)? $body attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -102,6 +104,7 @@ def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, AttrSizedOperandSeg
     from the element before, and what lies before it is not defined: nothing may depend on it.
     With `solve L`, a square matrix over the first axis, the body gives the right side of a unit lower triangular system:
     `r[i, j...] = body(i, j...) + sum_{h < i} L[i, h] r[h, j...]`. What L has on its diagonal and above is not looked at.
+    With `sparse` too, a row h that L has a 0 for adds nothing, though it be infinite or NaN.
 
     ```mlir
     %A = attn.stage "A" axes ["i", "j"] : !attn.tensor<16, 16> {
@@ -118,12 +121,12 @@ def Attn_StageOp : Attn_InnerOp<"stage", [Pure, SingleBlock, AttrSizedOperandSeg
     ```
   }];
   let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, Optional<Attn_Tensor>:$init, UnitAttr:$staggered, Optional<Attn_Tensor>:$solve,
-                       DefaultValuedAttr<I64Attr, "0">:$group,
+                       UnitAttr:$sparse, DefaultValuedAttr<I64Attr, "0">:$group,
                        OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs Attn_Tensor:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name `axes` $axes (`serial` $init^ `:` type($init) (`staggered` $staggered^)?)? (`solve` $solve^ `:` type($solve))? (`group` $group^)? `:` type($result) $body attr-dict
+    $name `axes` $axes (`serial` $init^ `:` type($init) (`staggered` $staggered^)?)? (`solve` $solve^ `:` type($solve) (`sparse` $sparse^)?)? (`group` $group^)? `:` type($result) $body attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

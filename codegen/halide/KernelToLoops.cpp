@@ -49,9 +49,30 @@ LogicalResult LoopWriter::writeLoop(Operation *loop) {
     if (pairs.getFirst() > 0) // the blocks in front of the window's
       high = arith::MinSIOp::create(b, loc, index(pairs.getFirst()), std::exchange(low, zero));
   }
+  Value wholeLow, skipped; // of the blocks that are cut, where others lie between them, and how far these reach
+  if (auto whole = pairs ? pairs.getWhole() : std::nullopt) {
+    int64_t n = pairs.getChunk(), before = (*whole)[0], after = (*whole)[1];
+    Value t = indices.lookup(pairs.getT()), from = low, to = high;
+    if (before >= 0) {
+      Value up = arith::AddIOp::create(b, loc, t, index(2 * n - 2 - before));
+      from = arith::MaxSIOp::create(b, loc, low, down(arith::MaxSIOp::create(b, loc, zero, up), n));
+    }
+    if (after >= 0) to = arith::MinSIOp::create(b, loc, to, arith::AddIOp::create(b, loc, t, index(after + 1)));
+    to = arith::MaxSIOp::create(b, loc, from, down(to, n));
+    if (pairs.getCut()) {
+      wholeLow = from, skipped = arith::SubIOp::create(b, loc, to, from);
+      high = arith::SubIOp::create(b, loc, high, skipped);
+    } else {
+      low = from, high = to;
+    }
+  }
   auto loops = scf::ForOp::create(b, loc, low, high, chunk);
   b.setInsertionPointToStart(loops.getBody());
   Value at = loops.getInductionVar();
+  if (skipped) {
+    Value behind = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, at, wholeLow);
+    at = arith::AddIOp::create(b, loc, at, arith::SelectOp::create(b, loc, behind, skipped, zero));
+  }
   if (pairs && pairs.getDescending()) {
     // low + (the last block's start - at)
     Value blocks = arith::CeilDivUIOp::create(b, loc, arith::SubIOp::create(b, loc, high, low), chunk);

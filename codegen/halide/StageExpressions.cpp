@@ -330,7 +330,9 @@ void StageExpressions::build(StageOp op, int64_t rows) {
     std::vector<H::Expr> at(vars.begin(), vars.end() - 1), earlier = at;
     at.push_back(r.y);
     earlier.push_back(r.x);
-    f(at) += callTensor(op.getSolve(), {r.x, r.y}) * f(earlier);
+    H::Expr l = callTensor(op.getSolve(), {r.x, r.y}), term = l * f(earlier);
+    f(at) +=
+        op.getSparse() ? H::select(l == H::Internal::make_zero(l.type()), H::Internal::make_zero(type), term) : term;
     stages[current].serial = r.y;
     stages[current].solved = r.x;
   } else if (!op.getInit()) {

@@ -25,6 +25,11 @@ StringRef lintel::toString(TransitionClass c) {
 namespace {
 RealType typeOf(Value v) { return cast<RealType>(v.getType()); }
 unsigned rankOf(Value v) { return v ? typeOf(v).getRank() : 0; }
+
+/// What clears a sum is what clears all of its terms.
+void keepShared(SmallVector<Value, 1> &cleared, ArrayRef<Value> other) {
+  llvm::erase_if(cleared, [&](Value c) { return !llvm::is_contained(other, c); });
+}
 } // namespace
 
 TransitionAnalysis::TransitionAnalysis(Block &block, unsigned inputs, ArrayRef<unsigned> prefix)
@@ -98,8 +103,12 @@ void TransitionAnalysis::joinReads(AffineValue &x) {
       return t.kind == LinearTerm::Read && other.kind == LinearTerm::Read && t.state == other.state &&
              t.after == other.after && t.left && other.left && rankOf(t.left) == rankOf(other.left);
     });
-    if (same != terms.end()) same->left = binary(BinaryKind::Add, same->left, t.left);
-    else terms.push_back(t);
+    if (same == terms.end()) {
+      terms.push_back(t);
+      continue;
+    }
+    same->left = binary(BinaryKind::Add, same->left, t.left);
+    keepShared(same->cleared, t.cleared);
   }
   x.terms = std::move(terms);
 }
@@ -135,7 +144,7 @@ AffineValue TransitionAnalysis::scale(AffineValue x, Value factor, Value divisor
       Value &target = t.kind == LinearTerm::Elementwise ? t.factor : t.kind == LinearTerm::Read ? t.left : t.up;
       if (t.kind != LinearTerm::Opaque) target = apply(target);
     } else if (rank == 0 && by == 1 && t.kind == LinearTerm::Read) {
-      t = {LinearTerm::Outer, t.state, t.after, Value(), t.left, apply(Value())};
+      t = {LinearTerm::Outer, t.state, t.after, Value(), t.left, apply(Value()), t.cleared};
       if (state != 1) t.kind = LinearTerm::Opaque;
     } else if (rank >= by && t.kind == LinearTerm::Elementwise && state == rank) {
       t.factor = apply(t.factor);
@@ -166,10 +175,11 @@ AffineValue TransitionAnalysis::contract(Value q, AffineValue x) {
   auto dot = [&](Value a, Value b) { return MatmulOp::create(builder, loc, a, b).getResult(); };
   AffineValue r;
   for (LinearTerm t : x.terms) {
-    if (t.kind == LinearTerm::Elementwise && rankOf(t.factor) <= 1)
+    bool each = llvm::any_of(t.cleared, [](Value c) { return rankOf(c) > 0; });
+    if (t.kind == LinearTerm::Elementwise && rankOf(t.factor) <= 1 && !each)
       r.terms.push_back({LinearTerm::Read, t.state, t.after, Value(), times(t.factor, q), Value(), t.cleared});
     else if (t.kind == LinearTerm::Outer)
-      r.terms.push_back({LinearTerm::Read, t.state, t.after, Value(), times(dot(q, t.up), t.left), Value()});
+      r.terms.push_back({LinearTerm::Read, t.state, t.after, Value(), times(dot(q, t.up), t.left), Value(), t.cleared});
     else {
       t.kind = LinearTerm::Opaque;
       r.terms.push_back(t);
@@ -255,7 +265,8 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
     AffineValue x = of(outer.getB());
     joinReads(x);
     for (LinearTerm t : x.terms) {
-      if (t.kind == LinearTerm::Read) t = {LinearTerm::Outer, t.state, t.after, Value(), t.left, outer.getA()};
+      if (t.kind == LinearTerm::Read)
+        t = {LinearTerm::Outer, t.state, t.after, Value(), t.left, outer.getA(), t.cleared};
       else t.kind = LinearTerm::Opaque;
       r.terms.push_back(t);
     }
@@ -282,7 +293,8 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
       }
   }
   if (auto select = dyn_cast<SelectOp>(op);
-      select && !dependsOnState(select.getCondition()) && rankOf(select.getCondition()) == 0) {
+      select && !dependsOnState(select.getCondition()) && rankOf(select.getCondition()) <= 1) {
+    bool each = rankOf(select.getCondition()) == 1; // channel
     Value zero = ConstantOp::create(builder, op->getLoc(), builder.getF64FloatAttr(0));
     Value one = ConstantOp::create(builder, op->getLoc(), builder.getF64FloatAttr(1));
     Value first = SelectOp::create(builder, op->getLoc(), select.getCondition(), one, zero);
@@ -298,9 +310,21 @@ AffineValue TransitionAnalysis::decomposeOp(Operation *op, bool cutAfter) {
       AffineValue terms;
       terms.terms = value.terms;
       AffineValue r = scale(terms, isFirst ? first : second, Value(), rank);
-      for (LinearTerm &t : r.terms) t.cleared.push_back(isFirst ? second : first);
-      for (OuterPair p : value.pairs) r.pairs.push_back({choose(p.k, isFirst), choose(p.v, isFirst)});
-      if (value.rest && !isConstantZero(value.rest)) r.rest = choose(value.rest, isFirst);
+      for (LinearTerm &t : r.terms) {
+        t.cleared.push_back(isFirst ? second : first);
+        if (each && t.kind != LinearTerm::Elementwise) t.kind = LinearTerm::Opaque;
+      }
+      Value rest = value.rest && !isConstantZero(value.rest) ? value.rest : Value();
+      for (OuterPair p : value.pairs) {
+        if (!each) {
+          r.pairs.push_back({choose(p.k, isFirst), choose(p.v, isFirst)});
+          continue;
+        }
+        // Some channels of a product are no product.
+        Value dense = OuterOp::create(builder, op->getLoc(), p.k, p.v);
+        rest = rest ? binary(BinaryKind::Add, rest, dense) : dense;
+      }
+      if (rest) r.rest = choose(rest, isFirst);
       return r;
     };
     return add(chosen(x, true, rankOf(select.getA())), chosen(y, false, rankOf(select.getB())), false, typeOf(result));
@@ -319,7 +343,7 @@ void TransitionAnalysis::classify(unsigned s) {
   for (LinearTerm &t : x.terms) {
     if (t.state == s) {
       if (!cleared) cleared = t.cleared;
-      else llvm::erase_if(*cleared, [&](Value c) { return !llvm::is_contained(t.cleared, c); });
+      else keepShared(*cleared, t.cleared);
     }
     if (t.state != s) foreign = true;
     else if (t.kind == LinearTerm::Elementwise) factors.push_back(t.factor);
@@ -333,7 +357,7 @@ void TransitionAnalysis::classify(unsigned s) {
   else r.decay = number(0); // the state is overwritten, or several terms add up
   if (factors.size() > 1)
     for (Value f : factors) r.decay = binary(BinaryKind::Add, r.decay, f ? f : number(1));
-  if (cleared && !cleared->empty() && r.lowRank.empty()) {
+  if (cleared && !cleared->empty()) {
     Value any = cleared->front();
     for (Value c : llvm::drop_begin(*cleared)) any = binary(BinaryKind::Or, any, c);
     auto clear = SelectOp::create(builder, block.getTerminator()->getLoc(), any, number(0), r.decay);

@@ -36,7 +36,8 @@ struct LinearTerm {
   mlir::Value left;   ///< Read, Outer: contracted with the feature axis; null means 1 (a state of rank 0)
   mlir::Value up;     ///< Outer
   /// Scalars: where one of them is not zero, another value was chosen (`where`) and the term is not there, whatever the
-  /// state holds. The factors say the same as a product, which NaN and infinity survive.
+  /// state holds. The factors say the same as a product, which NaN and infinity survive. Of Elementwise, vectors too:
+  /// for each channel.
   llvm::SmallVector<mlir::Value, 1> cleared = {};
 };
 
@@ -51,7 +52,8 @@ struct AffineValue {
   mlir::Value rest;
 };
 
-/// On the attn.select that a decay is: where its condition holds, the state before is not decayed but gone.
+/// On the attn.select that a decay is: where its condition holds, the state before (or the channel, where the condition
+/// is a vector) is not decayed but gone.
 constexpr llvm::StringLiteral clearsName = "clears";
 
 struct StateTransition {

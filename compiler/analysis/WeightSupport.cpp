@@ -51,6 +51,31 @@ public:
     return {Box()};
   }
 
+  /// Where `v` can be `none` by a choice, as chosenWeight in LowerStreamed.cpp has it.
+  Boxes absence(Value v, double none) {
+    if (auto c = v.getDefiningOp<ConstantOp>())
+      return c.getValueAttr().getValueAsDouble() == none ? Boxes{Box()} : Boxes{};
+    if (auto s = v.getDefiningOp<SelectOp>())
+      return unite(intersect(where(s.getCondition(), true), absence(s.getA(), none)),
+                   intersect(where(s.getCondition(), false), absence(s.getB(), none)));
+    if (auto u = v.getDefiningOp<UnaryOp>(); u && u.getKind() == UnaryKind::Exp && none == 0)
+      return absence(u.getX(), -INFINITY);
+    auto b = v.getDefiningOp<BinaryOp>();
+    if (!b) return {};
+    switch (b.getKind()) {
+    case BinaryKind::Mul:
+      return none == 0 ? unite(absence(b.getA(), none), absence(b.getB(), none)) : Boxes{};
+    case BinaryKind::Div:
+      return none == 0 ? absence(b.getA(), none) : Boxes{};
+    case BinaryKind::Add:
+      return none != 0 ? unite(absence(b.getA(), none), absence(b.getB(), none)) : Boxes{};
+    case BinaryKind::Sub:
+      return none != 0 ? unite(absence(b.getA(), none), absence(b.getB(), -none)) : Boxes{};
+    default:
+      return {};
+    }
+  }
+
 private:
   /// Where `c` can be true, or false.
   Boxes where(Value c, bool truth) {
@@ -160,7 +185,9 @@ constexpr double widest = 1 << 24;
 
 WeightSupport lintel::supportOf(AttendOp attend) {
   Block &weights = attend.getWeights().front();
-  Boxes boxes = Conditions(weights.getArgument(2)).support(weights.getTerminator()->getOperand(0), 0);
+  Conditions conditions(weights.getArgument(2));
+  Value weight = weights.getTerminator()->getOperand(0);
+  Boxes boxes = conditions.support(weight, 0);
   double far = 0, near = 0, first = 0;
   for (const Box &box : boxes) {
     bool isFirst = box.far >= widest && box.last < widest; // of keys at the start, at any distance
@@ -174,6 +201,14 @@ WeightSupport lintel::supportOf(AttendOp attend) {
     support.first = static_cast<int64_t>(first);
   }
   if (!attend.getCausal() && near > -widest) support.ahead = static_cast<int64_t>(-near);
+  auto atMost = [](int64_t &steps, double n) {
+    if (n < widest && (steps < 0 || n < static_cast<double>(steps))) steps = static_cast<int64_t>(n);
+  };
+  for (const Box &box : conditions.absence(weight, 0)) {
+    if (box.near > 0) atMost(support.before, box.near - 1);
+    else if (box.far < 0) attend.getCausal() ? void() : atMost(support.after, -box.far - 1);
+    else support.scattered = true;
+  }
   return support;
 }
 

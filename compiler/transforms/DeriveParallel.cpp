@@ -1,3 +1,4 @@
+#include "compiler/analysis/TransitionAnalysis.h"
 #include "compiler/analysis/WeightSupport.h"
 #include "compiler/transforms/Passes.h"
 #include "dialect/OperatorUtils.h"
@@ -22,6 +23,13 @@ bool decaysByChannel(ChunkwiseOp op) {
   return llvm::any_of(op.getStates(), [](Attribute s) { return cast<StateInfoAttr>(s).getDecay() > 0; });
 }
 
+bool clearsByChannel(ChunkwiseOp op) {
+  return llvm::any_of(op.getToken().front().getTerminator()->getOperands(), [](Value v) {
+    auto select = v.getDefiningOp<SelectOp>();
+    return select && select->hasAttr(clearsName) && cast<RealType>(select.getCondition().getType()).getRank();
+  });
+}
+
 struct Pass : lintel::impl::DeriveParallelBase<Pass> {
   using DeriveParallelBase::DeriveParallelBase;
 
@@ -38,6 +46,11 @@ struct Pass : lintel::impl::DeriveParallelBase<Pass> {
                                                                                   : "";
       if (!backward.empty() && !forward.empty()) {
         chunkwise->setAttr("not_parallel", builder.getStringAttr(backward + " does not go with " + forward));
+        continue;
+      }
+      // What is left of a key would be a question of each channel for each pair of steps.
+      if (clearsByChannel(chunkwise)) {
+        chunkwise->setAttr("not_parallel", builder.getStringAttr("a state is cleared channel by channel"));
         continue;
       }
       builder.setInsertionPointAfter(chunkwise);

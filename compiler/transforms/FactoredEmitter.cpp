@@ -5,11 +5,11 @@ using namespace mlir;
 using namespace lintel;
 
 Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builder, Location loc, Value t, int64_t rows,
-           ValueRange exponents)
+           ValueRange exponents, ValueRange bounds)
     : emitter(builder, loc), rows(rows), start(t) {
+  StageEmitter prefix(builder, loc);
   if (form.internal) {
     // Each exponent is a serial recurrence of its own over the chunk.
-    StageEmitter prefix(builder, loc);
     frame.bindInputs(prefix, *form.prefix, t, rows);
     for (unsigned s = 0; s < form.internal; ++s) {
       Value next = form.prefix->getTerminator()->getOperand(s), arg = form.prefix->getArgument(form.inputs + s);
@@ -21,7 +21,7 @@ Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builde
             prefix.bindScalar(arg, idx[1]);
             return prefix.scalar(next, {idx[0], idx[0]}, {});
           },
-          exponents[s]);
+          bounds.empty() ? exponents[s] : lowered(exponents[s], bounds[s]));
       Value before = emitter.stage("p_before", {"i"}, {rows}, [&](StageEmitter::Indices idx) {
         Value previous = arith::MaxSIOp::create(
             builder, loc, arith::SubIOp::create(builder, loc, idx[0], emitter.index(1)), emitter.index(0));
@@ -49,6 +49,42 @@ Tile::Tile(const FactoredForm &form, const KernelFrame &frame, OpBuilder &builde
     }
     for (auto term : state.lowRank) emitter.materialize(term.u, "u", rows);
   }
+  for (unsigned s = 0; s < bounds.size(); ++s) boundsAfter.push_back(boundAfter(form, frame, prefix, s, bounds[s]));
+}
+
+Value Tile::lowered(Value exponent, Value bound) {
+  return emitter.stage("p_start", {}, {}, [&](StageEmitter::Indices) {
+    Value p = emitter.at(exponent, {}), m = emitter.at(bound, {}), lower = p;
+    for (int below : llvm::reverse(settledBelow))
+      lower = emitter.select(emitter.binary(BinaryKind::Lt, m, emitter.number(std::ldexp(1.0, -below))),
+                             emitter.add(p, emitter.number(-below)), lower);
+    return lower;
+  });
+}
+
+Value Tile::boundAfter(const FactoredForm &form, const KernelFrame &frame, StageEmitter &prefix, unsigned s,
+                       Value bound) {
+  Value next = form.prefix->getTerminator()->getOperand(s), arg = form.prefix->getArgument(form.inputs + s);
+  ArrayRef<int64_t> scales = KernelOp(frame.kernel).getScales();
+  Value steps = emitter.stage(
+      "bound", {"i"}, {rows},
+      [&](StageEmitter::Indices idx) {
+        Value kept;
+        for (auto [state, scale] : llvm::zip_first(form.states, scales)) {
+          if (scale != static_cast<int64_t>(form.states.size() + s)) continue;
+          Value decay = state.decay ? emitter.unary(UnaryKind::Abs, decayAt(state, idx[0], {})) : emitter.number(1);
+          kept = kept ? emitter.binary(BinaryKind::Max, kept, decay) : decay;
+        }
+        // The exponent of what the step adds is the one that it gives nothing.
+        prefix.bindScalar(arg, emitter.number(noExponent));
+        Value added = prefix.scalar(next, {idx[0], idx[0]}, {});
+        added = emitter.unary(UnaryKind::Exp2,
+                              emitter.binary(BinaryKind::Sub, added, emitter.at(exponentsNext[s], {idx[0]})));
+        return emitter.binary(BinaryKind::Max, emitter.mul(kept, idx.back()), added);
+      },
+      bound);
+  return emitter.stage("bound_last", {}, {},
+                       [&](StageEmitter::Indices) { return emitter.at(steps, {emitter.index(rows - 1)}); });
 }
 
 Value Tile::element(Value v, Value i, Value c) {
@@ -82,7 +118,7 @@ Value Tile::overFeature(const FactoredForm::State &state, llvm::function_ref<Val
 
 std::optional<Tile::Products> Tile::products(const FactoredForm::State &state) {
   if (!state.decay) return std::nullopt;
-  if (state.clears) lastCleared(state); // a stage, which is not to be made in the body of another
+  if (state.clears) lastCleared(state, true); // a stage, which is not to be made in the body of another
   if (auto it = known.find(state.decay.getAsOpaquePointer()); it != known.end()) return it->second;
   Products p;
   Range range = RangeAnalysis().of(state.decay);
@@ -183,37 +219,72 @@ Value Tile::queryFor(const FactoredForm::Read &read, const FactoredForm::State &
 Value Tile::sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, Value i, Value sum) {
   auto p = products(state);
   bool weighs = p && !p->rank;
-  if (!weighs && !state.clears) return sum;
+  bool clears = state.clears && !state.clearsEach(); // else in the sum already
+  if (!weighs && !clears) return sum;
   return atRow(
       read, i,
       [&](Value row) {
         Value x = weighs ? weigh(sum, emitter.at(p->before, {row}), p->grows) : sum;
-        return state.clears ? unlessCleared(state, row, {}, x) : x;
+        return clears ? unlessCleared(state, row, {}, x) : x;
       },
       sum);
 }
 
-Value Tile::lastCleared(const FactoredForm::State &state) {
-  Value &last = clearings[state.clears.getAsOpaquePointer()];
+Value Tile::ofCleared(const FactoredForm::Read &read, const FactoredForm::State &state, Value i, Value x) {
+  if (!read.ofCleared || !state.clears) return x;
+  return emitter.select(element(state.clears, i, {}), emitter.number(0), x);
+}
+
+Value Tile::isOpen(const FactoredForm::Read &read, const FactoredForm::State &state, Value i) {
+  Value yes = emitter.number(1);
+  auto weighed = [&](Value row) { return unlessCleared(state, row, {}, yes); };
+  return atRow(read, i, weighed, yes);
+}
+
+Value Tile::lastCleared(const FactoredForm::State &state, bool wholly) {
+  bool each = state.clearsEach();
+  Value &last = clearings[{state.clears.getAsOpaquePointer(), wholly && each}];
   if (last) return last;
-  Value none = emitter.stage("none", {}, {}, [&](StageEmitter::Indices) { return emitter.number(-1); });
+  int64_t d = each ? cast<RealType>(state.clears.getType()).getSizes()[0] : 1;
+  if (wholly && each) {
+    Value channels = lastCleared(state, false);
+    return last = emitter.stage("cleared", {"i"}, {rows}, [&](StageEmitter::Indices idx) {
+      return emitter.unary(UnaryKind::Neg, emitter.fold(ReduceKind::Max, "c", d, [&](Value c) {
+        return emitter.unary(UnaryKind::Neg, emitter.at(channels, {idx[0], c}));
+      }));
+    });
+  }
+  SmallVector<StringRef> axes{"i", "c"};
+  SmallVector<int64_t> sizes{rows, d};
+  axes.truncate(each ? 2 : 1), sizes.truncate(each ? 2 : 1);
+  Value none = emitter.stage("none", ArrayRef(axes).drop_front(), ArrayRef(sizes).drop_front(),
+                             [&](StageEmitter::Indices) { return emitter.number(-1); });
   return last = emitter.stage(
-             "cleared", {"i"}, {rows},
+             "cleared", axes, sizes,
              [&](StageEmitter::Indices idx) {
-               Value clears = beforeEnd(idx[0], element(state.clears, idx[0], {}), 0);
+               Value clears = beforeEnd(idx[0], element(state.clears, idx[0], each ? idx[1] : Value()), 0);
                return emitter.select(clears, NumberOp::create(emitter.builder, emitter.loc, idx[0]), idx.back());
              },
              none);
 }
 
-Value Tile::unlessCleared(const FactoredForm::State &state, Value row, Value j, Value x) {
-  Value last = emitter.at(lastCleared(state), {row});
+Value Tile::unlessCleared(const FactoredForm::State &state, Value row, Value j, Value x, Value c) {
+  bool each = state.clearsEach() && c;
+  Value last = emitter.at(lastCleared(state, !each), each ? SmallVector<Value>{row, c} : SmallVector<Value>{row});
   Value from = j ? NumberOp::create(emitter.builder, emitter.loc, j).getResult() : emitter.number(-1);
   return emitter.select(emitter.binary(BinaryKind::Gt, last, from), emitter.number(0), x);
 }
 
+Value Tile::ofChannel(const FactoredForm::Read &read, const FactoredForm::State &state, Value i, Value j, Value c,
+                      Value x) {
+  if (!state.clearsEach()) return x;
+  return atRow(
+      read, i, [&](Value row) { return unlessCleared(state, row, j, x, c); }, x);
+}
+
 Value Tile::isNeverCleared(const FactoredForm::State &state) {
-  return emitter.binary(BinaryKind::Lt, emitter.at(lastCleared(state), {emitter.index(rows - 1)}), emitter.number(0));
+  return emitter.binary(BinaryKind::Lt, emitter.at(lastCleared(state, true), {emitter.index(rows - 1)}),
+                        emitter.number(0));
 }
 
 Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
@@ -233,7 +304,10 @@ Value Tile::scaledKey(const FactoredForm::State &state, unsigned pair) {
     Value j = stepOf(idx[0], state.pairs[pair].terms);
     Value c = vector ? idx[1] : Value(), x = beforeEnd(j, element(k, idx[0], c), 0);
     if (!p || rows == 1) return x;
-    if (isLong(state)) return weigh(x, emitter.at(afterwards(state), {arithmetic(j, '~', rows - 1), c}), p->grows);
+    if (isLong(state)) {
+      x = weigh(x, emitter.at(afterwards(state), {arithmetic(j, '~', rows - 1), c}), p->grows);
+      return state.clearsEach() ? fromStep(state, j, x, c) : x;
+    }
     if (decayed) return emitter.at(decayed, {emitter.index(rows - 1), idx[0], c});
     return weigh(x, emitter.at(p->w, {emitter.index(rows - 1), j}), p->grows);
   });
@@ -252,7 +326,11 @@ Value Tile::decayedKeys(const FactoredForm::State &state, unsigned pair) {
     });
   return keys = emitter.stage(
              "K", {"i", "j", "c"}, {rows, rows * terms, d},
-             [&](StageEmitter::Indices idx) { return weigh(idx.back(), decayAt(state, idx[0], idx[2]), p->grows); },
+             [&](StageEmitter::Indices idx) {
+               Value x = weigh(idx.back(), decayAt(state, idx[0], idx[2]), p->grows);
+               if (!state.clearsEach()) return x;
+               return emitter.select(element(state.clears, idx[0], idx[2]), emitter.number(0), x);
+             },
              first, {}, /*staggered=*/true);
 }
 
@@ -296,12 +374,14 @@ Value Tile::addWithin(Value sum, const FactoredForm::Read &read, const FactoredF
       bool behind = pair.terms > 1 || !read.inclusive;
       last = behind ? arith::SubIOp::create(emitter.builder, emitter.loc, end, emitter.index(1)).getResult() : end;
     }
-    auto product = [&, a = a, v = pair.v](Value j) {
-      Value x = emitter.at(a, {idx[0], j});
-      if (matrix) x = emitter.mul(x, element(v, j, idx[1]));
+    auto product = [&, a = a, v = pair.v, terms = pair.terms](Value j) {
+      Value weight = emitter.at(a, {idx[0], j}), x = matrix ? emitter.mul(weight, element(v, j, idx[1])) : weight;
+      if (state.outgrown)
+        x = emitter.select(emitter.binary(BinaryKind::Eq, weight, emitter.number(0)), emitter.number(0), x);
       if (!state.clears) return x;
+      Value step = stepOf(j, terms);
       return atRow(
-          read, idx[0], [&](Value row) { return unlessCleared(state, row, j, x); }, x);
+          read, stepOf(idx[0], read.terms), [&](Value row) { return unlessCleared(state, row, step, x); }, x);
     };
     sum = emitter.add(sum, emitter.fold(ReduceKind::Sum, "j", rows * pair.terms, product, last));
   }
@@ -323,7 +403,7 @@ Value Tile::update(const FactoredForm::State &state, Value before) {
     if (p) {
       SmallVector<Value> at{emitter.index(rows - 1)};
       if (p->rank) at.push_back(idx[0]);
-      sum = beforeChunk(state, weigh(sum, emitter.at(p->before, at), p->grows));
+      sum = beforeChunk(state, weigh(sum, emitter.at(p->before, at), p->grows), rank ? idx[0] : Value());
     }
     for (auto [pair, k] : llvm::zip(state.pairs, keys)) {
       Value added = emitter.fold(ReduceKind::Sum, "j", rows * pair.terms, [&](Value j) {
@@ -332,7 +412,8 @@ Value Tile::update(const FactoredForm::State &state, Value before) {
         at.push_back(j);
         if (rank) at.push_back(idx[0]);
         Value x = emitter.at(k, at);
-        return fromStep(state, j, pair.v ? emitter.mul(x, element(pair.v, j, idx[1])) : x);
+        if (pair.v) x = emitter.mul(x, element(pair.v, j, idx[1]));
+        return fromStep(state, stepOf(j, pair.terms), x, rank ? idx[0] : Value());
       });
       sum = emitter.add(sum, added);
     }

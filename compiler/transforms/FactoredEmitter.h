@@ -27,18 +27,22 @@ struct FactoredForm {
     llvm::StringRef name;
     RealType type;
     mlir::Value decay;
-    mlir::Value clears; ///< where not zero, nothing is left of the state before the step; null: never
+    mlir::Value clears; ///< where not zero, nothing is left of the state (channel) before the step; null: never
     llvm::SmallVector<Pair> pairs;
     struct LowRank {
       mlir::Value u, w;
     };
     llvm::SmallVector<LowRank> lowRank;
+    /// Whether the state is cleared channel by channel.
+    bool clearsEach() const { return clears && mlir::cast<RealType>(clears.getType()).getRank(); }
+    bool outgrown = false; ///< values of pairs may be infinite where their weight of 0 says that nothing has grown yet
   };
   struct Read {
     unsigned state;
     bool inclusive;
     mlir::Value q;
-    int64_t terms = 1; ///< rows of q for each step
+    int64_t terms = 1;      ///< rows of q for each step
+    bool ofCleared = false; ///< of the state before the step, or zero where the step clears it
   };
   llvm::SmallVector<State> states;
   llvm::SmallVector<Read> reads;
@@ -79,12 +83,14 @@ struct FactoredForm {
 /// The values of one chunk's steps as tensors over its positions.
 class Tile {
 public:
+  /// `bounds`: where exponents are brought down by what the decays leave of the states that have them, how large those
+  /// are at most beside what a step adds. (A state that is at hand can be looked at instead: settleExponents.)
   Tile(const FactoredForm &form, const KernelFrame &frame, mlir::OpBuilder &builder, mlir::Location loc, mlir::Value t,
-       int64_t rows, mlir::ValueRange exponents);
+       int64_t rows, mlir::ValueRange exponents, mlir::ValueRange bounds = {});
 
   StageEmitter emitter;
   int64_t rows;
-  llvm::SmallVector<mlir::Value> exponentsAfter; ///< carried on to the next chunk
+  llvm::SmallVector<mlir::Value> exponentsAfter, boundsAfter; ///< carried on to the next chunk
 
   /// Running products of a state's decay: W [i, j] over (j, i], `before` [i(, c)] over [0, i], nothing where the
   /// state does not decay.
@@ -94,6 +100,11 @@ public:
     bool grows; ///< a factor may exceed one
   };
   std::optional<Products> products(const FactoredForm::State &state);
+  /// Whether a decay of the state may exceed one.
+  bool grows(const FactoredForm::State &state) {
+    auto p = products(state);
+    return p && p->grows;
+  }
   /// The step of a row of a tensor that has `terms` rows for each step.
   mlir::Value stepOf(mlir::Value row, int64_t terms) { return terms == 1 ? row : arithmetic(row, '/', terms); }
   /// The element of a token value; `c` is left out where it has no axis.
@@ -111,18 +122,29 @@ public:
   /// scaledQuery already: those of a scalar; zero where the state was cleared since.
   mlir::Value sinceStart(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value i,
                          mlir::Value sum);
+  /// `x`, which step i of a read sees, or zero where it is a read `ofCleared` and the step clears.
+  mlir::Value ofCleared(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value i, mlir::Value x);
+  /// Whether step i of a read sees what lies before the chunk, as 1 or 0.
+  mlir::Value isOpen(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value i);
   /// Where decays differ by channel: K[i, j, c], the key of row j with the decays over (j, i].
   mlir::Value decayedKeys(const FactoredForm::State &state, unsigned pair);
   /// k scaled by the decays up to the chunk's end: what is added to the state.
   mlir::Value scaledKey(const FactoredForm::State &state, unsigned pair);
-  /// `x`, which comes from before the chunk, or zero where the state is cleared in it.
-  mlir::Value beforeChunk(const FactoredForm::State &state, mlir::Value x) {
-    return state.clears ? unlessCleared(state, emitter.index(rows - 1), {}, x) : x;
+  /// `x`, which comes from before the chunk, or zero where the state (its channel c) is cleared in it.
+  mlir::Value beforeChunk(const FactoredForm::State &state, mlir::Value x, mlir::Value c = {}) {
+    return state.clears ? unlessCleared(state, emitter.index(rows - 1), {}, x, c) : x;
   }
-  /// `x`, which comes from step j, or zero where the state is cleared after it in the chunk.
-  mlir::Value fromStep(const FactoredForm::State &state, mlir::Value j, mlir::Value x) {
-    return state.clears ? unlessCleared(state, emitter.index(rows - 1), j, x) : x;
+  /// `x`, which comes from step j, or zero where the state (its channel c) is cleared after it in the chunk.
+  mlir::Value fromStep(const FactoredForm::State &state, mlir::Value j, mlir::Value x, mlir::Value c = {}) {
+    return state.clears ? unlessCleared(state, emitter.index(rows - 1), j, x, c) : x;
   }
+  /// `x`, or zero where a step up to `row` clears what x comes from: step j, or before the chunk where j is null. Of a
+  /// state that is cleared channel by channel, `x` is of channel c, or of all that none is left of where c is null.
+  mlir::Value unlessCleared(const FactoredForm::State &state, mlir::Value row, mlir::Value j, mlir::Value x,
+                            mlir::Value c = {});
+  /// The part of channel c in what step i of a read sees of step j, or of what lies before the chunk.
+  mlir::Value ofChannel(const FactoredForm::Read &read, const FactoredForm::State &state, mlir::Value i, mlir::Value j,
+                        mlir::Value c, mlir::Value x);
   /// Whether the state is left alone in the whole chunk, as 1 or 0.
   mlir::Value isNeverCleared(const FactoredForm::State &state);
   /// A[i, j]: masked products within the chunk, for the rows of the read and of the pair.
@@ -165,14 +187,17 @@ private:
   }
   /// Makes a stage of an input's rows, which may have any stride: some loops have no way to step through those.
   void keepRows(mlir::Value v, llvm::StringRef name);
-  /// By row, the last step up to it that clears the state; -1: none in the chunk.
-  mlir::Value lastCleared(const FactoredForm::State &state);
-  /// `x`, or zero where a step up to `row` clears what x comes from: step j, or before the chunk where j is null.
-  mlir::Value unlessCleared(const FactoredForm::State &state, mlir::Value row, mlir::Value j, mlir::Value x);
+  /// By row (and channel), the last step up to it that clears the state; -1: none in the chunk. With `wholly`, the last
+  /// one behind which no channel is left of before.
+  mlir::Value lastCleared(const FactoredForm::State &state, bool wholly);
   /// `weighed` at the last row whose decays row i of the read has seen, `unweighed` where there is none.
   mlir::Value atRow(const FactoredForm::Read &read, mlir::Value i, llvm::function_ref<mlir::Value(mlir::Value)> weighed,
                     mlir::Value unweighed);
 
+  /// The exponent that a chunk starts from.
+  mlir::Value lowered(mlir::Value exponent, mlir::Value bound);
+  mlir::Value boundAfter(const FactoredForm &form, const KernelFrame &frame, StageEmitter &prefix, unsigned exponent,
+                         mlir::Value bound);
   /// `x` where row i is before the sequence's end, else `behind`.
   mlir::Value beforeEnd(mlir::Value i, mlir::Value x, double behind);
 
@@ -180,7 +205,8 @@ private:
   bool masked = false;
   std::map<void *, Products> known;
   std::map<void *, SubBlocks> blocks;
-  std::map<void *, mlir::Value> afters, clearings;
+  std::map<void *, mlir::Value> afters;
+  std::map<std::pair<void *, bool>, mlir::Value> clearings;
   std::map<std::pair<void *, void *>, mlir::Value> decayed; ///< by key and decay
   std::map<std::tuple<void *, void *, void *, bool>, mlir::Value> cache;
   llvm::SmallVector<mlir::Value> exponentsAt, exponentsNext;

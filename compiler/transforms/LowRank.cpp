@@ -22,14 +22,19 @@ Value lintel::readChunk(Tile &tile, const FactoredForm &form, const FactoredForm
   bool matrix = info.type.getRank() == 2;
   if (matrix) sizes.push_back(info.type.getSizes()[1]), axes.push_back("e");
   return e.stage("r", axes, sizes, [&](StageEmitter::Indices idx) {
-    auto withOwn = [&](Value x) { return own ? e.add(x, tile.element(own, idx[0], idx[1])) : x; };
+    auto withOwn = [&](Value x) {
+      x = tile.ofCleared(read, info, tile.stepOf(idx[0], read.terms), x);
+      return own ? e.add(x, tile.element(own, idx[0], idx[1])) : x;
+    };
     if (!state) return withOwn(tile.addWithin(e.number(0), read, info, scores, idx));
     Value sum = tile.overFeature(info, [&](Value c) {
       SmallVector<Value> at;
       if (c) at.push_back(c);
       if (matrix) at.push_back(idx[1]);
       Value x = e.at(state, at);
-      return e.mul(qs ? tile.queryFor(read, info, qs, idx[0], c, x) : tile.element(read.q, idx[0], c), x);
+      if (!qs) return e.mul(tile.element(read.q, idx[0], c), x);
+      x = e.mul(tile.queryFor(read, info, qs, idx[0], c, x), x);
+      return within ? tile.ofChannel(read, info, tile.stepOf(idx[0], read.terms), {}, c, x) : x;
     });
     if (within) sum = tile.sinceStart(read, info, tile.stepOf(idx[0], read.terms), sum);
     return withOwn(tile.addWithin(sum, read, info, scores, idx));
@@ -59,10 +64,11 @@ LowRankSystem::LowRankSystem(Tile &tile, const FactoredForm &form, unsigned s)
   for (auto &term : others.lowRank) u.push_back(term.u), w.push_back(term.w);
   if (tile.rows == 1) {
     // Nothing is solved, and a single step is read and updated in one pass.
-    for (auto [r, term] : llvm::enumerate(others.lowRank)) parts.push_back({term.u, {s, false, term.w}, values[r]});
+    for (auto [r, term] : llvm::enumerate(others.lowRank))
+      parts.push_back({term.u, {s, false, term.w, 1, /*ofCleared=*/true}, values[r]});
     return;
   }
-  Part all{u[0], {s, false, w[0], terms}, values[0]};
+  Part all{u[0], {s, false, w[0], terms, /*ofCleared=*/true}, values[0]};
   if (terms > 1) {
     all.u = gather("U", "c", u);
     all.read.q = gather("W", "c", w);
@@ -72,6 +78,12 @@ LowRankSystem::LowRankSystem(Tile &tile, const FactoredForm &form, unsigned s)
   FactoredForm::State factors = others;
   factors.pairs.assign(1, {all.u, {}, terms});
   matrix = tile.scores(all.read, factors, 0);
+  if (!others.clears) return;
+  StageEmitter &e = tile.emitter;
+  int64_t n = tile.rows * terms;
+  matrix = e.stage("L", {"i", "j"}, {n, n}, [&, a = matrix](StageEmitter::Indices idx) {
+    return tile.unlessCleared(others, tile.stepOf(idx[0], terms), tile.stepOf(idx[1], terms), e.at(a, idx));
+  });
 }
 
 /// The rows of all terms of a step side by side: [step * terms + term, n].
@@ -104,6 +116,8 @@ Value LowRankSystem::solve(Value right) {
   StageEmitter &e = tile.emitter;
   Value solution = e.stage(
       "y", axes, sizes, [&](StageEmitter::Indices idx) { return e.at(right, idx); }, {}, matrix);
+  // What was cleared, or has not begun to grow, is not to be multiplied by the 0 that says so.
+  if (form.states[s].clears || tile.grows(form.states[s])) solution.getDefiningOp<StageOp>().setSparse(true);
   // The rounding of long systems adds up along their rows.
   if (sizes[0] > longSystem)
     for (Value v : {solution, right, matrix}) makePrecise(v);
@@ -136,6 +150,7 @@ FactoredForm::State LowRankSystem::passed() {
   int64_t d = onto.type.getSizes()[0];
   onto.type = RealType::get(form.token->getParentOp()->getContext(), ArrayRef<int64_t>{d, d});
   onto.pairs.clear();
+  onto.outgrown = tile.grows(onto);
   for (Part &part : parts) {
     Value w = solve(wholeQuery(tile, part.read, onto));
     tile.emitter.bind(w, w, StageEmitter::I);
@@ -151,10 +166,11 @@ FactoredForm::State lintel::withLowRankPairs(Tile &tile, const FactoredForm &for
 Value lintel::wholeQuery(Tile &tile, const FactoredForm::Read &read, const FactoredForm::State &state) {
   StageEmitter &e = tile.emitter;
   Value scaled = tile.scaledQuery(read, state);
-  if (!state.decay || cast<RealType>(state.decay.getType()).getRank()) return scaled;
+  if (!state.clears && (!state.decay || cast<RealType>(state.decay.getType()).getRank())) return scaled;
   SmallVector<int64_t> sizes{tile.rows * read.terms, state.type.getSizes()[0]};
   return e.stage("qs", {"i", "c"}, sizes, [&](StageEmitter::Indices idx) {
-    return tile.sinceStart(read, state, tile.stepOf(idx[0], read.terms), e.at(scaled, idx));
+    Value step = tile.stepOf(idx[0], read.terms);
+    return tile.ofCleared(read, state, step, tile.sinceStart(read, state, step, e.at(scaled, idx)));
   });
 }
 

@@ -85,6 +85,44 @@ SmallVector<Value> lintel::createScan(OpBuilder &builder, Location loc, ScanMode
   return SmallVector<Value>(scan.getResults());
 }
 
+/// The exponent that a step starts from, in `next` where a matrix has it (see settleExponents: here there is no memory
+/// for a second one): lower where what shares it with the matrix, a sum of the same terms, has shrunk. The state itself
+/// stays as it is held, and the step's own factor of 2^(old - new exponent) does the rest.
+static Value startOfStep(StageEmitter &e, ArrayRef<int64_t> scales, ValueRange states, unsigned p) {
+  Value exponent = states[p];
+  auto own = cast<RealType>(exponent.getType()).getSizes();
+  SmallVector<Value> beside;
+  bool hasMatrix = false;
+  for (unsigned s = 0; s < scales.size(); ++s) {
+    if (scales[s] != static_cast<int64_t>(p)) continue;
+    unsigned rank = cast<RealType>(states[s].getType()).getRank();
+    if (rank == 2) hasMatrix = true;
+    else beside.push_back(states[s]);
+  }
+  if (!hasMatrix || beside.empty()) return {};
+  SmallVector<Value> tops;
+  for (Value x : beside) {
+    auto sizes = cast<RealType>(x.getType()).getSizes();
+    if (sizes.size() == own.size()) tops.push_back(x);
+    else
+      tops.push_back(e.stage("top", {}, {}, [&](StageEmitter::Indices) {
+        return e.fold(ReduceKind::Max, "top", sizes[0], [&](Value c) { return e.unary(UnaryKind::Abs, e.at(x, {c})); });
+      }));
+  }
+  SmallVector<StringRef> axes(own.size(), "c");
+  return e.stage("p_start", axes, own, [&](StageEmitter::Indices idx) {
+    Value top, p0 = e.at(exponent, idx);
+    for (Value x : tops) {
+      Value one = e.unary(UnaryKind::Abs, e.at(x, idx));
+      top = top ? e.binary(BinaryKind::Max, top, one) : one;
+    }
+    constexpr int down = 40;
+    Value small = e.binary(BinaryKind::And, e.binary(BinaryKind::Gt, top, e.number(0)),
+                           e.binary(BinaryKind::Lt, top, e.number(std::ldexp(1.0, -down))));
+    return e.select(small, e.add(p0, e.number(-down)), p0);
+  });
+}
+
 /// Recurrent and step: the body as it stands, one step an iteration. A bidirectional operator sweeps twice.
 KernelOp lintel::lowerStepwise(Operation *form) {
   OpBuilder builder(form->getContext());
@@ -111,6 +149,7 @@ KernelOp lintel::lowerStepwise(Operation *form) {
   SmallVector<Value> init;
   for (unsigned s = 0; s < n; ++s) init.push_back(internal[s] ? exponentStart(top, frame.states[s]) : frame.states[s]);
 
+  bool settles = frame.kernel->hasAttr("settles") && !bidirectional;
   auto sweep = [&](SmallVector<Value> carried, bool update, bool write, ArrayRef<Value> last) {
     return createScan(builder, loc, ScanMode::Whole, 1, 0, carried, [&](Value t, ValueRange states) {
       StageEmitter emitter(builder, loc);
@@ -122,6 +161,22 @@ KernelOp lintel::lowerStepwise(Operation *form) {
         unsigned s = llvm::find(finals, final.getX()) - finals.begin();
         emitter.bind(final.getResult(), last[s], StageEmitter::None);
       });
+      for (unsigned p = 0; update && settles && p < n; ++p) {
+        Value start = internal[p] ? startOfStep(emitter, frame.kernel.getScales(), states, p) : Value();
+        if (!start || !finals[p].getDefiningOp()) continue;
+        // Values on the way to the next exponent are not those that the states meet: they have an emitter of their own.
+        StageEmitter own(builder, loc);
+        frame.bindInputs(own, body, t, 1);
+        own.bind(body.getArgument(inputs.size() + p), start, StageEmitter::None);
+        own.prepare(finals[p], 1);
+        SmallVector<StringRef> axes(cast<RealType>(finals[p].getType()).getRank(), "c");
+        Value next =
+            own.stage(names[p], axes, cast<RealType>(finals[p].getType()).getSizes(), [&](StageEmitter::Indices idx) {
+              Value zero = own.index(0);
+              return own.scalar(finals[p], {zero, zero}, idx);
+            });
+        emitter.bind(finals[p], next, StageEmitter::None);
+      }
       if (write) frame.emitOutputs(emitter, outputs, t, 1);
       SmallVector<Value> next;
       if (update)
@@ -140,7 +195,7 @@ KernelOp lintel::lowerStepwise(Operation *form) {
             return emitter.scalar(after, {zero, zero}, idx);
           }));
         }
-      if (update && !bidirectional) settleExponents(emitter, frame.kernel, next, /*matrices=*/false);
+      if (update && settles) settleExponents(emitter, frame.kernel, next, /*matrices=*/false);
       return next;
     });
   };

@@ -25,7 +25,10 @@ public:
     if (both) frame.kernel.setBidirectional(true);
     StageEmitter top(builder, loc);
     SmallVector<Value> init = startStates(form, frame, top);
-    ArrayRef<Value> start = ArrayRef<Value>(init).take_back(form.internal);
+    SmallVector<Value> start(ArrayRef<Value>(init).take_back(form.internal));
+    if (settles())
+      for (unsigned s = 0; s < form.internal; ++s)
+        start.push_back(top.stage("bound", {}, {}, [&](StageEmitter::Indices) { return top.number(1); }));
     createScan(builder, loc, ScanMode::Blocks, chunk, 0, {}, [&](Value t, ValueRange) {
       queryBlock(t, start);
       return SmallVector<Value>();
@@ -37,6 +40,7 @@ public:
       for (auto [s, state] : llvm::enumerate(form.states))
         next.push_back(tile.update(isLowRank(state) ? withLowRankPairs(tile, form, s, carried[s]) : state, carried[s]));
       next.append(tile.exponentsAfter);
+      if (settles()) settleExponents(tile.emitter, frame.kernel, next, /*matrices=*/true);
       return next;
     });
     YieldOp::create(builder, loc, finalStates(top, frame.kernel, last));
@@ -44,13 +48,25 @@ public:
   }
 
 private:
+  bool settles() { return frame.kernel->hasAttr("settles") && !both; }
+
+  /// The steps from t, with the exponents (and their bounds, where they settle) that are `running` by then.
+  Tile tileAt(Value t, ValueRange running) {
+    return Tile(form, frame, builder, loc, t, chunk, running.take_front(form.internal),
+                running.drop_front(form.internal));
+  }
+  static SmallVector<Value> runningAfter(const Tile &tile) {
+    SmallVector<Value> running(tile.exponentsAfter);
+    running.append(tile.boundsAfter);
+    return running;
+  }
+
   void queryBlock(Value t, ArrayRef<Value> start) {
-    SmallVector<Value> exponents(start);
+    SmallVector<Value> running(start);
     if (form.internal)
-      exponents = blocks(t, start, /*causal=*/true, [&](Value s, ValueRange carried) {
-        return Tile(form, frame, builder, loc, s, chunk, carried).exponentsAfter;
-      });
-    Tile tile(form, frame, builder, loc, t, chunk, exponents);
+      running = blocks(t, start, /*causal=*/true,
+                       [&](Value s, ValueRange carried) { return runningAfter(tileAt(s, carried)); });
+    Tile tile = tileAt(t, running);
     StageEmitter &e = tile.emitter;
     SmallVector<Value> queries, carried;
     auto own = backwardSteps(tile);
@@ -96,7 +112,7 @@ private:
     // Descending, whether no block between clears the state.
     SmallVector<unsigned> open(form.states.size(), ~0u);
     for (auto [s, state] : llvm::enumerate(form.states)) {
-      if (!descending || !state.clears) continue;
+      if (!descending || !state.clears || isLowRank(state)) continue;
       open[s] = carried.size();
       carried.push_back(e.stage("open", {}, {}, [&](StageEmitter::Indices) { return e.number(1); }));
     }
@@ -111,10 +127,19 @@ private:
       carried.push_back(perChannel(
           e, onto, [&](StageEmitter::Indices idx) -> Value { return e.add(e.at(whole, idx), passed(idx)); }));
     }
+    // Whether what lies in front of the block it has come to is left for a moved query at all.
+    SmallVector<unsigned> sees(form.reads.size(), ~0u);
+    for (auto [r, read] : llvm::enumerate(form.reads)) {
+      auto &state = form.states[read.state];
+      if (!own[read.state] || !state.clears) continue;
+      sees[r] = carried.size();
+      carried.push_back(
+          e.stage("sees", {"i"}, {chunk}, [&](StageEmitter::Indices idx) { return tile.isOpen(read, state, idx[0]); }));
+    }
     unsigned exponentsFrom = carried.size();
     carried.append(start.begin(), start.end());
     SmallVector<Value> seen = blocks(t, carried, !both, [&](Value s, ValueRange args) {
-      return keyBlock(s, args, between, open, moved, exponentsFrom, query);
+      return keyBlock(s, args, between, open, moved, sees, exponentsFrom, query);
     });
 
     SmallVector<Value> results;
@@ -126,8 +151,10 @@ private:
           Value before = tile.overFeature(form.states[s], [&](Value c) {
             SmallVector<Value> at{c};
             at.append(idx.begin() + 1, idx.end());
-            return e.mul(e.at(seen[moved[r]], {idx[0], c}), e.at(frame.states[s], at));
+            Value x = e.at(frame.states[s], at);
+            return unlessZero(e, x, e.mul(e.at(seen[moved[r]], {idx[0], c}), x), tile.grows(form.states[s]));
           });
+          if (sees[r] != ~0u) before = e.select(e.at(seen[sees[r]], {idx[0]}), before, e.number(0));
           return e.add(e.at(seen[r], idx), before);
         }));
         continue;
@@ -150,6 +177,12 @@ private:
     tile.emitOutput(form, frame, results, t);
   }
 
+  /// `product` of a factor, or zero where that is and what grows with the decays may have left the type.
+  static Value unlessZero(StageEmitter &e, Value factor, Value product, bool grows) {
+    if (!grows) return product;
+    return e.select(e.binary(BinaryKind::Eq, factor, e.number(0)), e.number(0), product);
+  }
+
   static bool isLowRank(const FactoredForm::State &state) { return !state.lowRank.empty(); }
 
   std::vector<std::optional<BackwardStep>> backwardSteps(Tile &tile) {
@@ -169,9 +202,11 @@ private:
     };
   }
 
-  /// A block of keys that a read's moved queries pass: what they see of it, and what they become.
-  std::pair<Value, Value> passBlock(Tile &keys, unsigned r, const BackwardStep &step, Value seen, Value x) {
+  /// A block of keys that a read's moved queries pass: what they see of it, and what they become. `sees` is null where
+  /// nothing clears the state.
+  std::pair<Value, Value> passBlock(Tile &keys, unsigned r, const BackwardStep &step, Value seen, Value x, Value sees) {
     StageEmitter &k = keys.emitter;
+    bool grows = keys.grows(step.onto);
     std::map<void *, Value> known;
     auto scoresOf = [&](const FactoredForm::State &state) {
       SmallVector<Value> scores;
@@ -180,7 +215,8 @@ private:
         if (!a)
           a = k.stage("A", {"i", "j"}, {chunk, chunk * state.pairs[pair].terms}, [&](StageEmitter::Indices idx) {
             return keys.overFeature(state, [&](Value c) {
-              return k.mul(k.at(x, {idx[0], c}), k.at(scaled, {idx[1], c}));
+              Value key = k.at(scaled, {idx[1], c});
+              return unlessZero(k, key, k.mul(k.at(x, {idx[0], c}), key), grows);
             });
           });
         scores.push_back(a);
@@ -189,9 +225,11 @@ private:
     };
     auto sum = [&](const FactoredForm::State &state, ArrayRef<Value> scores, Value first, StageEmitter::Indices idx) {
       for (auto [pair, a] : llvm::zip_equal(state.pairs, scores))
-        first = k.add(first, k.fold(ReduceKind::Sum, "j", chunk * pair.terms, [&, a = a, v = pair.v](Value j) {
-          Value weight = k.at(a, {idx[0], j});
-          return v ? k.mul(weight, keys.element(v, j, idx[1])) : weight;
+        first = k.add(first, k.fold(ReduceKind::Sum, "j", chunk * pair.terms, [&, a = a, pair = pair](Value j) {
+          Value v = pair.v;
+          Value weight = k.at(a, {idx[0], j}), term = v ? k.mul(weight, keys.element(v, j, idx[1])) : weight;
+          term = keys.fromStep(state, keys.stepOf(j, pair.terms), unlessZero(k, weight, term, state.outgrown));
+          return sees ? k.select(k.at(sees, {idx[0]}), term, k.number(0)) : term;
         }));
       return first;
     };
@@ -206,25 +244,31 @@ private:
         if (p->rank) at.push_back(idx[1]);
         kept = keys.weigh(kept, k.at(p->before, at), p->grows);
       }
+      if (sees) kept = k.select(k.at(sees, {idx[0]}), keys.beforeChunk(step.onto, kept), k.number(0));
       return sum(step.onto, passed, kept, idx);
     });
     return {nextSeen, nextX};
   }
 
   SmallVector<Value> keyBlock(Value s, ValueRange carried, ArrayRef<unsigned> between, ArrayRef<unsigned> open,
-                              ArrayRef<unsigned> moved, unsigned exponentsFrom,
+                              ArrayRef<unsigned> moved, ArrayRef<unsigned> sees, unsigned exponentsFrom,
                               llvm::function_ref<Value(unsigned, Value, Value, Value)> query) {
-    Tile keys(form, frame, builder, loc, s, chunk, carried.drop_front(exponentsFrom));
+    Tile keys = tileAt(s, carried.drop_front(exponentsFrom));
     // Only a bidirectional operator meets the last block, which may be short.
     if (both) keys.maskAfterEnd();
     StageEmitter &k = keys.emitter;
-    SmallVector<Value> next, nextMoved;
+    SmallVector<Value> next, nextMoved, nextSees;
     auto steps = backwardSteps(keys);
     for (auto [r, read] : llvm::enumerate(form.reads)) {
       auto &state = form.states[read.state];
       if (steps[read.state]) {
-        auto [sum, x] = passBlock(keys, r, *steps[read.state], carried[r], carried[moved[r]]);
+        Value open = sees[r] == ~0u ? Value() : carried[sees[r]];
+        auto [sum, x] = passBlock(keys, r, *steps[read.state], carried[r], carried[moved[r]], open);
         next.push_back(sum), nextMoved.push_back(x);
+        if (open)
+          nextSees.push_back(k.stage("sees", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
+            return k.mul(k.at(open, idx), keys.isNeverCleared(state));
+          }));
         continue;
       }
       auto ba = between[read.state];
@@ -275,7 +319,8 @@ private:
       }));
     }
     next.append(nextMoved);
-    next.append(keys.exponentsAfter);
+    next.append(nextSees);
+    next.append(runningAfter(keys));
     return next;
   }
 
@@ -283,7 +328,7 @@ private:
                             llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
     auto pairs =
         PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, 0, causal, descending, /*window=*/0,
-                        /*ahead=*/-1, /*first=*/0, init);
+                        /*ahead=*/-1, /*first=*/0, /*whole=*/{}, /*cut=*/false, init);
     OpBuilder::InsertionGuard guard(builder);
     Block &block = pairs.getBody().emplaceBlock();
     Value s = block.addArgument(builder.getIndexType(), loc);

@@ -1,3 +1,4 @@
+#include "compiler/analysis/WeightSupport.h"
 #include "compiler/transforms/Lowering.h"
 #include "dialect/OperatorUtils.h"
 
@@ -34,6 +35,36 @@ ScaledWeight scaledWeight(StageEmitter &e, Value v, RowIndices rows) {
   return {e.scalar(v, rows, {}), {}};
 }
 
+/// Where the weight `v` is `none` by a choice, `where(c, w, 0)` or `exp(where(c, s, -inf))`: 1, else 0; null where
+/// never. Such a key is not there, whatever its value is; a weight that inputs make zero multiplies like any other.
+Value chosenWeight(StageEmitter &e, Value v, double none, RowIndices rows) {
+  auto of = [&](Value x, double n) { return chosenWeight(e, x, n, rows); };
+  auto either = [&](Value a, Value b) { return !a ? b : !b ? a : e.binary(BinaryKind::Or, a, b); };
+  if (auto c = v.getDefiningOp<ConstantOp>())
+    return c.getValueAttr().getValueAsDouble() == none ? e.number(1) : Value();
+  if (auto select = v.getDefiningOp<SelectOp>()) {
+    Value a = of(select.getA(), none), b = of(select.getB(), none);
+    if (!a && !b) return {};
+    return e.select(e.scalar(select.getCondition(), rows, {}), a ? a : e.number(0), b ? b : e.number(0));
+  }
+  if (auto u = v.getDefiningOp<UnaryOp>(); u && u.getKind() == UnaryKind::Exp && none == 0)
+    return of(u.getX(), -INFINITY);
+  auto b = v.getDefiningOp<BinaryOp>();
+  if (!b) return {};
+  switch (b.getKind()) {
+  case BinaryKind::Mul:
+    return none == 0 ? either(of(b.getA(), none), of(b.getB(), none)) : Value();
+  case BinaryKind::Div:
+    return none == 0 ? of(b.getA(), none) : Value();
+  case BinaryKind::Add:
+    return none != 0 ? either(of(b.getA(), none), of(b.getB(), none)) : Value();
+  case BinaryKind::Sub:
+    return none != 0 ? either(of(b.getA(), none), of(b.getB(), -none)) : Value();
+  default:
+    return {};
+  }
+}
+
 /// Whether an exponential's argument adds terms up, `q . k - slope * distance`. Their sum can be much larger than what
 /// is left of it beside the maximum, and an absolute error of it is a relative one of the weight: it is kept in f64.
 bool addsInExponent(Block &weights) {
@@ -68,6 +99,12 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
   body.walk([&](AttendOp a) { attend = a; });
   bool precise = addsInExponent(attend.getWeights().front());
   bool causal = attend.getCausal(), vector = attend.getType().getRank() == 1;
+  WeightSupport support = supportOf(attend);
+  // Whether all keys so many steps before and after any query of a block are known to have weights.
+  auto reaches = [&](int64_t before, int64_t after) {
+    return !support.scattered && (support.before < 0 || before <= support.before) &&
+           (support.after < 0 || after <= support.after);
+  };
   if (!causal) frame.kernel.setBidirectional(true);
   SmallVector<int64_t> accSizes{chunk};
   SmallVector<StringRef> accAxes{"i"};
@@ -85,8 +122,9 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
     Value l = e.stage("l", {"i"}, {chunk}, [&](StageEmitter::Indices) { return e.number(0); });
     Value acc = e.stage("acc", accAxes, accSizes, [&](StageEmitter::Indices) { return e.number(0); });
     // What a query block has seen, and the keys of the block from step s to it. On the diagonal sums end at the row, so
-    // that a later value, infinite or not, changes no bit of an earlier output; blocks before it are seen whole.
-    auto absorb = [&](Value s, Value m0, Value l0, Value acc0, bool diagonal) {
+    // that a later value, infinite or not, changes no bit of an earlier output. Where a block is `cut`, a value of no
+    // weight is not looked at either; others are seen whole.
+    auto absorb = [&](Value s, Value m0, Value l0, Value acc0, bool diagonal, bool cut) {
       StageEmitter keys(builder, loc); // the keys' own values
       frame.bindInputs(keys, body, s, chunk);
       keys.materialize(attend.getK(), "k", chunk);
@@ -106,14 +144,18 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
                           return e.scalar(dot, {idx[0], idx[1]}, {});
                         })});
       }
-      auto weightAt = [&](Value i, Value j) {
+      Value weight = w.getTerminator()->getOperand(0);
+      auto distanceAt = [&](Value i, Value j) {
         for (auto [dot, stage] : dots) e.bindScalar(dot, e.at(stage, {i, j}));
         Value query = arith::AddIOp::create(builder, loc, t, i), key = arith::AddIOp::create(builder, loc, s, j);
         e.bindScalar(w.getArgument(2), NumberOp::create(builder, loc, arith::SubIOp::create(builder, loc, query, key)));
-        return scaledWeight(e, w.getTerminator()->getOperand(0), {i, j});
+      };
+      auto weightAt = [&](Value i, Value j) {
+        distanceAt(i, j);
+        return scaledWeight(e, weight, {i, j});
       };
       auto ifSeen = [&](Value i, Value j, Value x, double otherwise) {
-        if (causal && !diagonal) return x;
+        if (causal ? !diagonal : !cut) return x;
         Value seen = causal ? e.compare(BinaryKind::Le, j, i)
                             : e.compare(BinaryKind::Lt, arith::AddIOp::create(builder, loc, s, j),
                                         StepsOp::create(builder, loc, builder.getIndexType()));
@@ -121,9 +163,9 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       };
       // The exponent where the pair is seen and its weight is not zero, else far below all others.
       Value x = e.stage("s", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
-        ScaledWeight weight = weightAt(idx[0], idx[1]);
-        Value s0 = weight.s ? weight.s : e.number(0);
-        if (weight.a) s0 = e.select(e.binary(BinaryKind::Eq, weight.a, e.number(0)), e.number(-INFINITY), s0);
+        ScaledWeight parts = weightAt(idx[0], idx[1]);
+        Value s0 = parts.s ? parts.s : e.number(0);
+        if (parts.a) s0 = e.select(e.binary(BinaryKind::Eq, parts.a, e.number(0)), e.number(-INFINITY), s0);
         return ifSeen(idx[0], idx[1], s0, -INFINITY);
       });
       if (precise) makePrecise(x);
@@ -137,10 +179,17 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
       });
       if (precise) makePrecise(below);
       Value p = e.stage("p", {"i", "j"}, {chunk, chunk}, [&](StageEmitter::Indices idx) {
-        Value weight = e.unary(UnaryKind::Exp, e.at(below, idx));
+        Value exp = e.unary(UnaryKind::Exp, e.at(below, idx));
         ScaledWeight parts = weightAt(idx[0], idx[1]);
-        return parts.a ? ifSeen(idx[0], idx[1], e.mul(weight, parts.a), 0) : weight;
+        return parts.a ? ifSeen(idx[0], idx[1], e.mul(exp, parts.a), 0) : exp;
       });
+      Value absent = cut ? e.stage("absent", {"i", "j"}, {chunk, chunk},
+                                   [&](StageEmitter::Indices idx) {
+                                     distanceAt(idx[0], idx[1]);
+                                     Value chosen = chosenWeight(e, weight, 0, {idx[0], idx[1]});
+                                     return ifSeen(idx[0], idx[1], chosen ? chosen : e.number(0), 1);
+                                   })
+                         : Value();
       Value c = e.stage("rescale", {"i"}, {chunk}, [&](StageEmitter::Indices idx) {
         return e.unary(UnaryKind::Exp, e.binary(BinaryKind::Sub, e.at(m0, idx), e.at(m1, idx)));
       });
@@ -156,29 +205,38 @@ KernelOp lintel::lowerStreamed(StreamedOp op) {
               SmallVector<Value> at;
               if (vRows) at.push_back(j);
               if (vector) at.push_back(idx[1]);
-              return e.mul(e.at(p, {idx[0], j}), e.at(vt, at));
+              Value term = e.mul(e.at(p, {idx[0], j}), e.at(vt, at));
+              if (!cut) return term;
+              return e.select(e.at(absent, {idx[0], j}), e.number(0), term);
             },
             diagonal ? idx[0] : Value());
         return e.add(e.mul(e.at(acc0, idx), e.at(c, {idx[0]})), sum);
       });
       return SmallVector<Value>{m1, l1, acc1};
     };
-    // Blocks of keys off the diagonal: the first steps' in front of the window, then the window's.
-    auto visit = [&](SmallVector<Value> init, int64_t first) {
+    // Blocks of keys off the diagonal: the first steps' in front of the window, then the window's that are cut by a
+    // mask or the sequence's end, then those that are not.
+    auto visit = [&](SmallVector<Value> init, int64_t first, DenseI64ArrayAttr whole, bool cut) {
       auto pairs = PairsOp::create(builder, loc, ValueRange(init).getTypes(), t, chunk, causal ? 0 : chunk, causal,
-                                   /*descending=*/false, op.getWindow(), causal ? -1 : op.getAhead(), first, init);
+                                   /*descending=*/false, op.getWindow(), causal ? -1 : op.getAhead(), first, whole,
+                                   whole && cut, init);
       OpBuilder::InsertionGuard guard(builder);
       Block &block = pairs.getBody().emplaceBlock();
       Value s = block.addArgument(builder.getIndexType(), loc);
       for (Value v : init) block.addArgument(v.getType(), loc);
       builder.setInsertionPointToEnd(&block);
-      YieldOp::create(builder, loc, absorb(s, block.getArgument(1), block.getArgument(2), block.getArgument(3), false));
+      YieldOp::create(builder, loc,
+                      absorb(s, block.getArgument(1), block.getArgument(2), block.getArgument(3), false, cut));
       return SmallVector<Value>(pairs.getResults());
     };
     SmallVector<Value> seen{m, l, acc};
-    if (int64_t first = op.getFirst()) seen = visit(seen, first);
-    seen = visit(seen, 0);
-    if (causal) seen = absorb(t, seen[0], seen[1], seen[2], true);
+    if (int64_t first = op.getFirst()) seen = visit(seen, first, {}, true);
+    bool any = causal ? reaches(2 * chunk - 1, 0) : reaches(chunk - 1, chunk - 1); // whether any is whole
+    bool all = causal && !support.scattered && support.before < 0;
+    auto whole = any && !all ? builder.getDenseI64ArrayAttr({support.before, support.after}) : DenseI64ArrayAttr();
+    if (!all) seen = visit(seen, 0, whole, true);
+    if (any) seen = visit(seen, 0, whole, false);
+    if (causal) seen = absorb(t, seen[0], seen[1], seen[2], true, !reaches(chunk - 1, 0));
     Value m1 = seen[0], l1 = seen[1], acc1 = seen[2], divisor;
     if (!attend.getNormalizer().empty()) {
       Block &nb = attend.getNormalizer().front();

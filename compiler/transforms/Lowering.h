@@ -38,7 +38,7 @@ llvm::SmallVector<mlir::Value> finalStates(StageEmitter &emitter, KernelOp kerne
 /// States and exponents carried on, where a form says that states shrink (`settles`): the exponent is only a bound of
 /// their size, and what is added later must not vanish beside one that is out of date. Elements below 2^-40 are brought
 /// back by a power of two, and zeros have no exponent. Each is the same number as before. `matrices`: also where a
-/// matrix has the exponent, which takes a second one for a while (a step has no memory for it).
+/// matrix has the exponent, which takes a second one for a while (a step has no memory for it: see startOfStep there).
 void settleExponents(StageEmitter &emitter, KernelOp kernel, llvm::SmallVectorImpl<mlir::Value> &next, bool matrices);
 /// A name for an exponent, unlike any of the inputs and of `states`.
 std::string exponentName(mlir::ArrayAttr inputs, llvm::ArrayRef<llvm::StringRef> states);

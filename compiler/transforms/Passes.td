@@ -89,7 +89,7 @@ def DeriveChunkwise : Pass<"attn-derive-chunkwise", "::mlir::ModuleOp"> {
   let description = [{
     Before: `attn.recurrent`. After: `attn.chunkwise @NAME_chunkwise` behind each whose states move by an identity, a scalar or a diagonal along the
     feature axis, add outer products, and are read by contraction; a remark says why for each other. A decay of `attn.select` that has the attribute `clears` is 0 where the
-    state was chosen away (`where(c, 0, S)`), so that also NaN and infinities of the state before are gone.
+    state was chosen away (`where(c, 0, S)`; a channel of it, where `c` is a vector), so that also NaN and infinities of the state before are gone.
   }];
   let options = [Option<"chunk", "chunk", "int64_t", "0", "steps a chunk; 0 chooses by class">];
   let dependentDialects = ["::lintel::AttnDialect"];

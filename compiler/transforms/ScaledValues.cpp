@@ -55,7 +55,7 @@ void ScaledValues::leaves(const Exponent &e, llvm::SetVector<Operation *> &expon
                           llvm::SetVector<Value> &values) const {
   for (auto [s, n] : e) {
     if (!isForEach(Exponent{{s, n}}) || !values.insert(symbols[s])) continue;
-    if (auto it = exponentialOf.find(s); it != exponentialOf.end()) exponentials.insert(it->second);
+    if (auto it = exponentialsOf.find(s); it != exponentialsOf.end()) exponentials.insert_range(it->second);
     if (auto it = clearedFrom.find(s); it != clearedFrom.end()) leaves(it->second, exponentials, values);
     auto it = maximumOf.find(s);
     if (it == maximumOf.end()) continue;
@@ -98,7 +98,10 @@ bool ScaledValues::isNonPositive(const Exponent &e, unsigned depth, unsigned &pa
     // A maximum is at least each of its arguments, and equals one of them.
     if (n < 0 ? a || b : a && b) return true;
   }
-  return false;
+  Exponent rest = e;
+  for (auto [s, n] : e)
+    if (n > 0 && ofFractions.contains(s)) rest.erase(s);
+  return rest.size() < e.size() && isNonPositive(rest, depth, patience);
 }
 
 Exponent ScaledValues::align(ArrayRef<Scaled> parts, SmallVectorImpl<Value> &xs) {
@@ -131,17 +134,17 @@ Scaled ScaledValues::cloneWith(Operation *op, ArrayRef<Value> operands) {
   return {builder.clone(*op, mapping)->getResult(0), {}, isConstantZero(op->getResult(0))};
 }
 
-Value ScaledValues::exponentOf(Value a, UnaryOp exp) {
+Value ScaledValues::largest(Value x, bool each) {
+  unsigned rank = cast<RealType>(x.getType()).getRank();
+  if (rank == 0 || each) return x;
+  if (rank == 2) x = FlattenOp::create(builder, loc, x);
+  return ReduceOp::create(builder, loc, ReduceKind::Max, x);
+}
+
+Value ScaledValues::exponentOf(Value a, bool each) {
   constexpr double log2e = 1.4426950408889634, most = -noExponent;
-  Value top = a;
-  unsigned rank = cast<RealType>(a.getType()).getRank();
-  bool each = rank == 1 && keepsEach(exp);
-  if (rank == 2) top = FlattenOp::create(builder, loc, top);
-  if (rank > 0 && !each) top = ReduceOp::create(builder, loc, ReduceKind::Max, top);
-  Value e = UnaryOp::create(builder, loc, UnaryKind::Ceil, binary(BinaryKind::Mul, top, number(log2e)));
-  e = binary(BinaryKind::Max, binary(BinaryKind::Min, e, number(most)), number(-most));
-  if (each) exponentialOf[symbol(e)] = exp;
-  return e;
+  Value e = UnaryOp::create(builder, loc, UnaryKind::Ceil, binary(BinaryKind::Mul, largest(a, each), number(log2e)));
+  return binary(BinaryKind::Max, binary(BinaryKind::Min, e, number(most)), number(-most));
 }
 
 Value ScaledValues::exponentialOver(Value a, Value e) {
@@ -152,9 +155,65 @@ Value ScaledValues::exponentialOver(Value a, Value e) {
   return UnaryOp::create(builder, loc, UnaryKind::Exp, rest);
 }
 
+bool ScaledValues::hasEach(UnaryOp exp) { return cast<RealType>(exp.getType()).getRank() == 1 && keepsEach(exp); }
+
 Scaled ScaledValues::exponential(UnaryOp op) {
-  Value a = plain(op.getX()), e = exponentOf(a, op);
-  return {exponentialOver(a, e), {{symbol(e), 1}}};
+  Value a = plain(op.getX()), y = op.getX();
+  int n = 1;
+  while (true) {
+    auto product = y.getDefiningOp<BinaryOp>();
+    auto minus = y.getDefiningOp<UnaryOp>();
+    auto whole = product && product.getKind() == BinaryKind::Mul ? wholeNumber(product.getB()) : std::nullopt;
+    if (whole && *whole && std::abs(n * *whole) <= 16 && product.getA().getType() == y.getType())
+      n *= *whole, y = product.getA();
+    else if (minus && minus.getKind() == UnaryKind::Neg) n = -n, y = minus.getX();
+    else break;
+  }
+  bool each = hasEach(op);
+  auto [it, isNew] = basic.try_emplace(std::make_tuple(y.getAsOpaquePointer(), n < 0, each), 0);
+  if (isNew) {
+    Value one = n == 1 ? a : plain(y);
+    if (n < 0) one = n == -1 ? a : UnaryOp::create(builder, loc, UnaryKind::Neg, one).getResult();
+    it->second = symbol(exponentOf(one, each));
+  }
+  if (each && !llvm::is_contained(exponentialsOf[it->second], op.getOperation()))
+    exponentialsOf[it->second].push_back(op);
+  Exponent e{{it->second, std::abs(n)}};
+  return {exponentialOver(a, value(e)), e};
+}
+
+Scaled ScaledValues::factor(Value v, const Exponent &of) {
+  const Scaled &plainly = this->of(v);
+  Range range = ranges.of(v);
+  double least = 0.5; // which is less than what is lost to whole exponents anyway
+  unsigned rank = cast<RealType>(v.getType()).getRank();
+  if (!plainly.e.empty() || rank > 1 || range.low > least || range.high < -least) return plainly;
+  bool each = rank == 1 && isForEach(of);
+  auto key = std::make_pair(v.getAsOpaquePointer(), each);
+  if (auto it = factors.find(key); it != factors.end()) return it->second;
+  Value x = plainly.x;
+  auto u = v.getDefiningOp<UnaryOp>();
+  if (u && u.getKind() == UnaryKind::Sigmoid) {
+    // As exp(-softplus(-a)), which is a number where the sigmoid has become zero.
+    auto negative = [&](Value a) { return UnaryOp::create(builder, loc, UnaryKind::Neg, a).getResult(); };
+    Value a = negative(UnaryOp::create(builder, loc, UnaryKind::Softplus, negative(plain(u.getX()))));
+    Value e = exponentOf(a, each);
+    ofFractions.insert(symbol(e));
+    return factors[key] = {exponentialOver(a, e), {{symbol(e), 1}}};
+  }
+  constexpr double log2e = 1.4426950408889634, most = 120; // 2^120 is a number in f32
+  Value top = largest(UnaryOp::create(builder, loc, UnaryKind::Abs, x), each);
+  Value log = UnaryOp::create(builder, loc, UnaryKind::Log, top);
+  Value e = UnaryOp::create(builder, loc, UnaryKind::Ceil, binary(BinaryKind::Mul, log, number(log2e)));
+  e = binary(BinaryKind::Max, binary(BinaryKind::Min, e, number(most)), number(-most));
+  Value power = UnaryOp::create(builder, loc, UnaryKind::Exp2, UnaryOp::create(builder, loc, UnaryKind::Neg, e));
+  // NaN has no exponent either, and stays. The choice keeps the product together, whose parts may be no numbers.
+  Value some = binary(BinaryKind::Gt, top, number(0));
+  Value none = number(noExponent);
+  x = SelectOp::create(builder, loc, some, binary(BinaryKind::Mul, x, power), x);
+  e = SelectOp::create(builder, loc, some, e, none);
+  if (range.low >= -1 && range.high <= 1) ofFractions.insert(symbol(e));
+  return factors[key] = {x, {{symbol(e), 1}}};
 }
 
 std::optional<Scaled> ScaledValues::chosenExponential(SelectOp op) {
@@ -171,8 +230,10 @@ std::optional<Scaled> ScaledValues::chosenExponential(SelectOp op) {
   auto select = [&](Value x, Value y) -> Value {
     return SelectOp::create(builder, loc, condition, first ? x : y, first ? y : x);
   };
-  Value e = exponentOf(select(a, number(0)), exp);
+  bool each = hasEach(exp);
+  Value e = exponentOf(select(a, number(0)), each);
   Exponent exponent{{symbol(e), 1}};
+  if (each) exponentialsOf[symbol(e)].push_back(exp);
   return Scaled{select(exponentialOver(a, e), timesPower(of(other).x, plus({}, exponent, -1))), exponent};
 }
 
@@ -254,6 +315,9 @@ Scaled ScaledValues::rewrite(Operation *op) {
   if (auto b = dyn_cast<BinaryOp>(op)) {
     switch (b.getKind()) {
     case BinaryKind::Mul:
+      for (unsigned i : {0, 1})
+        if (readsStates(op->getOperand(i)) && !in[i].e.empty() && !readsStates(op->getOperand(1 - i)) && isFollowed(b))
+          in[1 - i] = factor(op->getOperand(1 - i), in[i].e);
       return withExponent(plus(in[0].e, in[1].e));
     case BinaryKind::Div: {
       Scaled s = withExponent(plus(in[0].e, in[1].e, -1));

@@ -38,11 +38,17 @@ public:
       // An exponent for each channel where that can be; it may be that only common ones cancel.
       for (bool each : {true, false}) {
         mayKeepEach = each;
-        if (RecurrentOp result = search()) {
-          say(result);
-          return result;
+        bool wanted = false;
+        // Likewise what follows a factor that no exponential is.
+        for (bool follows : {true, false}) {
+          followsFactors = follows;
+          if (RecurrentOp result = search()) {
+            say(result);
+            return result;
+          }
+          wanted |= llvm::is_contained(wantsEach, true);
         }
-        if (!llvm::is_contained(wantsEach, true)) break;
+        if (!wanted) break;
       }
     }
     return {};
@@ -240,7 +246,7 @@ private:
   /// vanish beside it.
   bool isScaled(UnaryOp exp) {
     Range r = ranges.of(exp.getX());
-    return r.high > bound || (r.low < -bound && isCoefficient(exp)) || vanishesInQuotient(exp);
+    return r.high > bound || (r.low < -M_LN2 && isCoefficient(exp)) || vanishesInQuotient(exp);
   }
 
   Candidate build(ArrayRef<int> group) {
@@ -268,7 +274,8 @@ private:
     auto isScaledExp = [&](UnaryOp exp) { return isScaled(exp); };
     auto keepsEach = [&](UnaryOp exp) { return mayKeepEach && !common.contains(exp); };
     auto readsStates = [&](Value v) { return states.of(v); };
-    ScaledValues values(builder, loc, ranges, isScaledExp, keepsEach, readsStates);
+    auto isFollowed = [&](BinaryOp b) { return followsFactors && updates.contains(b); };
+    ScaledValues values(builder, loc, ranges, isScaledExp, keepsEach, readsStates, isFollowed);
     for (BlockArgument arg : body.getArguments())
       values.bind(arg, {block.addArgument(arg.getType(), arg.getLoc()), {}});
     for (int g = 0; g < exponents; ++g) {
@@ -338,7 +345,7 @@ private:
   StateDependence states;
   RangeAnalysis ranges;
   DenseMap<Value, bool> coefficients;
-  bool mayKeepEach = false;
+  bool mayKeepEach = false, followsFactors = false;
   DenseSet<Operation *> common;          // exponentials with one exponent for all of their elements
   SmallVector<bool> isCommon, wantsEach; // states with one exponent, states with one for each channel
   DenseSet<Value> divisors, updates;     // what goes into a divisor, and into a state

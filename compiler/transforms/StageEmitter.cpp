@@ -31,8 +31,8 @@ Value StageEmitter::stage(StringRef name, ArrayRef<StringRef> axes, ArrayRef<int
                           Value solve, bool staggered) {
   auto type = RealType::get(builder.getContext(), sizes);
   auto op = StageOp::create(builder, loc, type, builder.getStringAttr(name), builder.getStrArrayAttr(axes), init,
-                            staggered ? builder.getUnitAttr() : UnitAttr(), solve, builder.getI64IntegerAttr(0),
-                            ScheduleAttr());
+                            staggered ? builder.getUnitAttr() : UnitAttr(), solve, UnitAttr(),
+                            builder.getI64IntegerAttr(0), ScheduleAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block &block = op.getBody().emplaceBlock();
   SmallVector<Value> indices;

@@ -102,7 +102,8 @@ Value Tile::subBlockScores(const FactoredForm::Read &read, const FactoredForm::S
   Value k = state.pairs[pair].k;
   auto stepI = [&](Value row) { return stepOf(row, read.terms); };
   auto stepJ = [&](Value row) { return stepOf(row, terms); };
-  if (grows) keepRows(k, "k");
+  if (grows || state.clearsEach()) keepRows(k, "k");
+  if (state.clearsEach()) keepRows(read.q, "q");
   auto blockOf = [&](Value i) { return arithmetic(i, '/', b); };
   auto same = [&](Value i, Value j) { return emitter.compare(BinaryKind::Eq, blockOf(i), blockOf(j)); };
   auto seen = [&](Value i, Value j) { return emitter.compare(read.inclusive ? BinaryKind::Le : BinaryKind::Lt, j, i); };
@@ -129,7 +130,9 @@ Value Tile::subBlockScores(const FactoredForm::Read &read, const FactoredForm::S
                                      emitter.index(rows * terms - 1));
     Value row = read.inclusive ? i : before(i), step = stepJ(idx[1]);
     Value sum = emitter.fold(ReduceKind::Sum, "c", d, [&](Value c) {
-      return emitter.mul(element(read.q, idx[0], c), weigh(element(k, j, c), emitter.at(s.w, {row, step, c}), grows));
+      Value x =
+          emitter.mul(element(read.q, idx[0], c), weigh(element(k, j, c), emitter.at(s.w, {row, step, c}), grows));
+      return ofChannel(read, state, i, stepOf(j, terms), c, x);
     });
     return emitter.select(seen(i, stepJ(j)), sum, emitter.number(0));
   });
@@ -139,7 +142,8 @@ Value Tile::subBlockScores(const FactoredForm::Read &read, const FactoredForm::S
     Value i = blockOf(stepI(idx[0])), j = blockOf(stepJ(idx[1]));
     return emitter.fold(ReduceKind::Sum, "c", d, [&](Value c) {
       Value x = weigh(emitter.at(kr, {idx[1], c}), emitter.at(s.between, {i, j, c}), grows);
-      return emitter.mul(queryFor(read, state, q, idx[0], c, x), x);
+      x = emitter.mul(queryFor(read, state, q, idx[0], c, x), x);
+      return ofChannel(read, state, stepI(idx[0]), stepJ(idx[1]), c, x);
     });
   });
   return emitter.stage("A", {"i", "j"}, sizes, [&](StageEmitter::Indices idx) {

@@ -225,7 +225,8 @@ void Evaluator::evaluateStage(StageOp op) {
     r.data[i] = scalar(body.getTerminator()->getOperand(0));
     if (op.getSolve())
       for (int64_t row = i / first, h = 0; h < row; ++h)
-        r.data[i] += value(op.getSolve()).data[row * r.shape[0] + h] * r.data[h * first + i % first];
+        if (double l = value(op.getSolve()).data[row * r.shape[0] + h]; l != 0 || !op.getSparse())
+          r.data[i] += l * r.data[h * first + i % first];
   }
   values[op.getResult()] = std::move(r);
 }
@@ -270,12 +271,41 @@ void Evaluator::evaluatePairs(PairsOp op) {
   if (int64_t ahead = op.getAhead(); ahead >= 0) end = std::min<int64_t>(end, t + op.getQueries() + ahead);
   int64_t first = window > 0 ? std::max<int64_t>(0, t - window + 1) / chunk : 0, last = (end + chunk - 1) / chunk;
   if (int64_t steps = op.getFirst(); steps > 0) last = std::min((steps + chunk - 1) / chunk, std::exchange(first, 0));
+  // Whether all keys of block k are near enough to every query of the block.
+  auto isWhole = [&](int64_t k) {
+    int64_t s = k * chunk, before = (*op.getWhole())[0], after = (*op.getWhole())[1];
+    return s + chunk <= sequence.steps && (before < 0 || t + chunk - 1 - s <= before) &&
+           (after < 0 || s + chunk - 1 - t <= after);
+  };
   SmallVector<Array> carried;
   for (Value v : op.getInit()) carried.push_back(value(v));
-  for (int64_t k = first; k < last; ++k)
+  for (int64_t k = first; k < last; ++k) {
+    if (op.getWhole() && isWhole(k) == op.getCut()) continue;
     carried = iterate(*this, op.getBody().front(), (op.getDescending() ? first + last - 1 - k : k) * chunk,
                       std::move(carried));
+  }
   for (auto [result, v] : llvm::zip(op.getResults(), carried)) values[result] = std::move(v);
+}
+
+bool Evaluator::isChosen(Value v, double none) const {
+  if (auto c = v.getDefiningOp<ConstantOp>()) return c.getValueAttr().getValueAsDouble() == none;
+  if (auto s = v.getDefiningOp<SelectOp>()) return isChosen(scalar(s.getCondition()) != 0 ? s.getA() : s.getB(), none);
+  if (auto u = v.getDefiningOp<UnaryOp>())
+    return u.getKind() == UnaryKind::Exp && none == 0 && isChosen(u.getX(), -INFINITY);
+  auto b = v.getDefiningOp<BinaryOp>();
+  if (!b) return false;
+  switch (b.getKind()) {
+  case BinaryKind::Mul:
+    return none == 0 && (isChosen(b.getA(), none) || isChosen(b.getB(), none));
+  case BinaryKind::Div:
+    return none == 0 && isChosen(b.getA(), none);
+  case BinaryKind::Add:
+    return none != 0 && (isChosen(b.getA(), none) || isChosen(b.getB(), none));
+  case BinaryKind::Sub:
+    return none != 0 && (isChosen(b.getA(), none) || isChosen(b.getB(), -none));
+  default:
+    return false;
+  }
 }
 
 std::pair<double, double> Evaluator::scaled(Value v) const {

@@ -40,6 +40,8 @@ public:
   llvm::SmallVector<int64_t> sizes(RealType type) const;
   /// `value` as a * 2^0 * exp(s), so that exponentials beyond the range of a double still compare; see attn.attend.
   std::pair<double, double> scaled(mlir::Value value) const;
+  /// Whether a weight is `none` by a choice, not by what its inputs come to: such a key is not there.
+  bool isChosen(mlir::Value value, double none) const;
 
 private:
   void evaluate(mlir::Operation *op);

@@ -47,6 +47,7 @@ Array attend(Evaluator &evaluator, AttendOp op, const std::vector<Array> &keys, 
   Block &weights = op.getWeights().front();
   int64_t end = op.getCausal() ? t + 1 : static_cast<int64_t>(keys.size());
   std::vector<std::pair<double, double>> w(end);
+  std::vector<bool> isChosenOut(end);
   double top = -INFINITY;
   for (int64_t j = 0; j < end; ++j) {
     evaluator.values[weights.getArgument(0)] = evaluator.values.lookup(op.getQ());
@@ -54,13 +55,14 @@ Array attend(Evaluator &evaluator, AttendOp op, const std::vector<Array> &keys, 
     evaluator.values[weights.getArgument(2)] = Array({}, static_cast<double>(t - j));
     evaluator.run(weights);
     w[j] = evaluator.scaled(weights.getTerminator()->getOperand(0));
+    isChosenOut[j] = evaluator.isChosen(weights.getTerminator()->getOperand(0), 0);
     if (w[j].first != 0 && !(w[j].second <= top)) top = w[j].second;
   }
   Array out(values.empty() ? evaluator.sizes(op.getType()) : SmallVector<int64_t>(values[0].shape));
   double den = 0, shift = std::isfinite(top) ? top : 0;
   for (int64_t j = 0; j < end; ++j) {
-    if (w[j].first == 0) continue;
-    double x = w[j].first * std::exp(w[j].second - shift);
+    if (isChosenOut[j]) continue;
+    double x = w[j].first == 0 ? 0 : w[j].first * std::exp(w[j].second - shift);
     den += x;
     for (int64_t e = 0; e < out.size(); ++e) out.data[e] += x * values[j].data[e];
   }
@@ -163,8 +165,9 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
   Evaluator evaluator(sequence);
   struct Token {
     SmallVector<Array> values, internal;
-    SmallVector<bool> clears; // by state
+    SmallVector<std::vector<bool>> clears; // by state and channel
   };
+  auto rows = [&](unsigned s) { return o.stateShapes[s].empty() ? 1 : o.stateShapes[s][0]; };
   // What a decay is chosen over (see clearsName of TransitionAnalysis.h): the state before is gone, not decayed.
   SmallVector<Value> clears(n);
   States exponents(states.begin() + n, states.end());
@@ -184,7 +187,10 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
       }
       token.internal.append(exponents.begin(), exponents.end());
       token.values = enter(op.getToken(), token.internal);
-      for (Value c : clears) token.clears.push_back(c && evaluator.values.lookup(c).data[0] != 0);
+      for (auto [s, c] : llvm::enumerate(clears)) {
+        auto &channels = token.clears.emplace_back(rows(s), false);
+        for (int64_t d = 0; c && d < rows(s); ++d) channels[d] = along(evaluator.values.lookup(c), d) != 0;
+      }
       tokens.push_back(std::move(token));
     }
     return tokens;
@@ -216,7 +222,6 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
   for (unsigned r = 0; r < op.getReads().size(); ++r) query.push_back(at++);
   auto valueAt = [&](const Token &token, unsigned v, int64_t e) { return v == ~0u ? 1.0 : token.values[v].data[e]; };
   auto columns = [&](unsigned s) { return o.stateShapes[s].size() == 2 ? o.stateShapes[s][1] : 1; };
-  auto rows = [&](unsigned s) { return o.stateShapes[s].empty() ? 1 : o.stateShapes[s][0]; };
 
   auto update = [&](const std::vector<Token> &tokens) {
     for (unsigned s = 0; s < n; ++s)
@@ -230,11 +235,11 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
         for (int64_t c = 0; c < rows(s); ++c)
           for (int64_t e = 0; e < columns(s); ++e) {
             double &x = states[s].data[c * columns(s) + e];
-            if (token.clears[s]) x = 0;
+            if (token.clears[s][c]) x = 0;
             else if (decay[s] >= 0) x *= along(token.values[decay[s]], c);
             for (Pair p : pairs[s]) x += along(token.values[p.k], c) * valueAt(token, p.v, e);
             for (auto [r, term] : llvm::enumerate(lowRank[s]))
-              x += along(token.values[term.u], c) * read[r * columns(s) + e];
+              if (!token.clears[s][c]) x += along(token.values[term.u], c) * read[r * columns(s) + e];
           }
       }
   };
@@ -254,20 +259,21 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
     // The query, moved back through the transitions step by step.
     std::vector<double> x(rows(s));
     for (int64_t c = 0; c < rows(s); ++c) x[c] = along(tokens[i].values[query[r]], c);
+    std::vector<bool> isCleared(rows(s), false);
     auto dot = [&](const Array &y) {
       double sum = 0;
-      for (int64_t c = 0; c < rows(s); ++c) sum += x[c] * along(y, c);
+      for (int64_t c = 0; c < rows(s); ++c)
+        if (!isCleared[c]) sum += x[c] * along(y, c);
       return sum;
     };
-    bool isCleared = false;
     if (!whole)
-      for (int64_t j = last; j >= 0 && !isCleared; --j) {
+      for (int64_t j = last; j >= 0 && llvm::is_contained(isCleared, false); --j) {
         const Token &token = tokens[j];
         for (Pair p : pairs[s]) {
           double weight = dot(token.values[p.k]);
           for (int64_t e = 0; e < out.size(); ++e) out.data[e] += weight * valueAt(token, p.v, e);
         }
-        if ((isCleared = token.clears[s])) continue;
+        for (int64_t c = 0; c < rows(s); ++c) isCleared[c] = isCleared[c] || token.clears[s][c];
         SmallVector<double> up;
         for (LowRank term : lowRank[s]) up.push_back(dot(token.values[term.u]));
         for (int64_t c = 0; c < rows(s); ++c) {
@@ -275,8 +281,9 @@ template <class OpT> void runFactored(const Operator &o, OpT op, const Sequence 
           for (auto [term, weight] : llvm::zip(lowRank[s], up)) x[c] += weight * along(token.values[term.w], c);
         }
       }
-    for (int64_t c = 0; c < rows(s) && !isCleared; ++c)
-      for (int64_t e = 0; e < out.size(); ++e) out.data[e] += x[c] * states[s].data[c * columns(s) + e];
+    for (int64_t c = 0; c < rows(s); ++c)
+      for (int64_t e = 0; e < out.size() && !isCleared[c]; ++e)
+        out.data[e] += x[c] * states[s].data[c * columns(s) + e];
     return out;
   };
   for (int64_t t0 = 0; t0 < T; t0 += C) {

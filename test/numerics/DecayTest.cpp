@@ -195,6 +195,19 @@ TEST(Decay, AResetClearsWhatIsNoNumber) {
                 "where(ends > "
                 "0, 0, n + 1)\n out = q @ S + (q . z) + n",
                 channels},
+           Case{"delta", "", "S = where(ends > 0, 0, S)\n S = S + 0.5 * outer(k, v - k @ S)\n out = q @ S"},
+           Case{"gated", "token g",
+                "S = where(ends > 0, 0, exp(-abs(g)) * S)\n let r = k @ S\n S = S + 0.25 * outer(k, v - r)\n out = q @ "
+                "S "
+                "+ r"},
+           Case{"gates", "token g[dk]",
+                "S = where(ends > 0, 0, exp(-abs(g)) * S)\n S = S + 0.25 * outer(k, v - k @ S)\n out = q @ S",
+                channels},
+           Case{"twice",
+                "token g",
+                "S = where(ends > 0, 0, exp(0.1 * g) * S)\n S = S + 0.25 * outer(k, v - k @ S)\n S = S - 0.25 * "
+                "outer(q, q @ S)\n out = q @ S",
+                {form("recurrent"), form("chunkwise", 5), form("chunkwise", 20), form("parallel", 4)}},
            Case{"chosen", "", "S = S + outer(k, v)\n out = where(ends > 0, v, q @ S)"},
        }) {
     const Kernel &kernel =
@@ -242,6 +255,38 @@ TEST(Decay, AResetClearsWhatIsNoNumber) {
           }
         }
     }
+  }
+}
+
+// The same channel by channel: a channel is a number again once it is cleared, and a step whose value was none is gone
+// when all channels have been.
+TEST(Decay, AResetOfAChannelClearsIt) {
+  constexpr int64_t steps = 23, dk = 3, bad = 3;
+  for (const char *decay : {"S", "exp(-abs(g)) * S", "sigmoid(q) * S"}) {
+    const Kernel &kernel = compiledText(
+        std::string("channel ") + decay,
+        std::string(
+            "attention channel {\n token q[dk], k[dk], v[dv], ends[dk], g\n state S[dk, dv]\n state z[dk]\n S = "
+            "where(ends > 0, 0, ") +
+            decay + ") + outer(k, v)\n z = where(ends > 0, 0, z) + k\n out = q @ S + (q . z)\n}",
+        {{"dk", dk}, {"dv", 2}}, {},
+        {form("recurrent"), form("chunkwise", 4), form("chunkwise", 8), form("chunkwise", 20)});
+    for (int64_t first : {4, 7, 8, 13})
+      for (int input : {-1, 0, 1, 2}) { // the state; q, k and v of a step
+        RandomRequest request;
+        request.steps = steps, request.initial = true, request.batch = 1, request.heads = 1;
+        BoundArrays arrays = kernel.random(request);
+        float *ends = arrays.inputs[3].dataAs<float>();
+        for (int64_t t = 0; t < steps; ++t)
+          for (int64_t c = 0; c < dk; ++c) ends[t * dk + c] = t == first + 3 * c ? 1 : -1;
+        NpyArray &array = input < 0 ? *arrays.initial[0] : arrays.inputs[input];
+        array.dataAs<float>()[input < 0 ? 0 : bad * array.shape.back() + 1] = NAN;
+        SCOPED_TRACE(std::string(decay) + " first " + std::to_string(first) + " input " + std::to_string(input));
+        expectReference(kernel, arrays);
+        std::vector<double> exact = toDoubles(kernel.interpret(arrays).out);
+        EXPECT_TRUE(std::isnan(exact[input < 0 ? 0 : bad * 2 + 1]));
+        EXPECT_FALSE(std::isnan(exact[(first + 3 * dk) * 2 + 1]));
+      }
   }
 }
 

@@ -44,6 +44,37 @@ TEST(LowRank, ThreeUpdatesWithAGateForEachChannel) {
             {form("recurrent"), form("chunkwise", 4), form("chunkwise", 11)});
 }
 
+// While the state and the keys are zero, a decay that grows by e^30 a step has nothing to grow, though its product
+// leaves the type: within a chunk, and on a query's way back through the blocks before it.
+TEST(LowRank, AStateOfZeroDoesNotGrow) {
+  constexpr int64_t dk = 3, dv = 2;
+  for (const char *gate : {"g", "g[dk]"}) {
+    const Kernel &kernel = compiledText(
+        std::string("grown") + gate[1],
+        std::string("attention grown {\n token q[dk], k[dk], v[dv], ") + gate +
+            "\n state S[dk, dv]\n S = exp(g) * S\n S = S + 0.25 * outer(k, v - k @ S)\n out = q @ S\n}",
+        {{"dk", dk}, {"dv", dv}}, LINTEL_F32,
+        {form("recurrent"), form("chunkwise", 4), form("chunkwise", 19), form("parallel", 4), form("parallel", 11)});
+    for (int64_t steps : {1, 5, 18, 22})
+      for (int64_t first : {int64_t(0), int64_t(3), int64_t(10), int64_t(17), steps})
+        for (bool given : {false, true}) {
+          RandomRequest request;
+          request.steps = steps, request.heads = 1, request.batch = 1, request.initial = given;
+          BoundArrays arrays = kernel.random(request);
+          int64_t gates = gate[1] ? dk : 1;
+          for (int64_t t = 0; t < steps; ++t) {
+            for (int64_t c = 0; c < dk && t < first; ++c) arrays.inputs[1].dataAs<float>()[t * dk + c] = 0;
+            for (int64_t c = 0; c < gates; ++c)
+              arrays.inputs[3].dataAs<float>()[t * gates + c] = t < first ? 30 : -0.1F;
+          }
+          if (given)
+            for (int64_t i = 0; i < dk * dv; ++i) arrays.initial[0]->dataAs<float>()[i] = 0;
+          SCOPED_TRACE(std::string(gate) + " T=" + std::to_string(steps) + " key at " + std::to_string(first));
+          expectReference(kernel, arrays);
+        }
+  }
+}
+
 TEST(LowRank, LongSystemsAreSolvedInF64) {
   // 2 x 64 rows of reflections, which keep the state's size, so that roundings add up.
   std::string text = "attention updates {\n token q[dk], k[dk], v[dv]\n state S[dk, dv]\n"

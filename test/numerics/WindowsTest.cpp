@@ -11,6 +11,8 @@ struct Window {
   bool bidirectional;
   /// Steps before and after a query, and at the start, whose keys have weights.
   int64_t before, after, first;
+  int64_t steps = 0;                                                  ///< of a dilated one
+  const char *weight = "where(CONDITION, exp(a . b * rsqrt(dk)), 0)"; ///< where CONDITION is the condition
 };
 
 const Window windows[] = {
@@ -19,15 +21,22 @@ const Window windows[] = {
     {"wide", "distance < 100", false, 99, 0, 0},
     {"one", "distance < 1", false, 0, 0, 0},
     {"ahead", "distance <= 2 and distance > -12", true, 2, 11, 0},
-    {"dilated", "distance < 13 and (distance == 0 or distance == 6 or distance == 12)", false, 12, 0, 0},
+    {"dilated", "distance < 13 and (distance == 0 or distance == 6 or distance == 12)", false, 12, 0, 0, 6},
     {"first", "distance < 6 or position - distance < 3", false, 5, 0, 3},
+    {"in_exponent", "distance < 40", false, 39, 0, 0, 0, "exp(where(CONDITION, a . b * rsqrt(dk), -inf))"},
+    {"added", "abs(distance) < 19", true, 18, 18, 0, 0, "exp(a . b * rsqrt(dk) + where(CONDITION, 0, -inf))"},
+    {"sums", "distance < 33", false, 32, 0, 0, 0, "where(CONDITION, a . b, 0)"},
+    {"factor", "abs(distance) < 9", true, 8, 8, 0, 0, "where(CONDITION, 1, 0) * exp(a . b)"},
+    {"all", "1 < 2", true, 999, 999, 0},
     {"first_both", "abs(distance) <= 3 or position - distance < 10", true, 3, 3, 10},
 };
 
 const Kernel &kernelOf(const Window &w) {
+  std::string weight = w.weight;
+  weight.replace(weight.find("CONDITION"), 9, w.condition);
   std::string text = std::string("attention ") + w.name + " {\n  token q[dk], k[dk], v[dv]\n  " +
-                     (w.bidirectional ? "bidirectional" : "causal") + "\n  weights(a, b) = where(" + w.condition +
-                     ", exp(a . b * rsqrt(dk)), 0)\n  normalize\n}\n";
+                     (w.bidirectional ? "bidirectional" : "causal") + "\n  weights(a, b) = " + weight +
+                     (w.name == std::string("sums") ? "" : "\n  normalize") + "\n}\n";
   return compiledText(w.name, text, {{"dk", 5}, {"dv", 3}}, {}, {form("parallel", 4), form("parallel", 16)});
 }
 
@@ -42,32 +51,30 @@ TEST(Windows, AsTheInterpreter) {
     }
 }
 
-// A value that is not a number spoils what reads its block, whatever its weight: queries whose window ends in another
-// block do not.
-TEST(Windows, OtherBlocksAreNotVisited) {
+// A value that is not a number reaches the rows that see its key and no others: neither the rest of its block, which is
+// visited for them, nor what the sequence's end repeats.
+TEST(Windows, AValueOutsideIsNotThere) {
   constexpr int64_t steps = 67, head = 3;
   for (const Window &w : windows) {
     const Kernel &kernel = kernelOf(w);
-    for (const FormRequest &variant : kernel.variants())
+    auto seen = [&](int64_t t, int64_t j) {
+      if (w.steps && (t - j) % w.steps) return false;
+      return ((t - j <= w.before && j - t <= w.after) || j < w.first) && (w.bidirectional || j <= t);
+    };
+    for (float value : {NAN, INFINITY})
       for (int64_t bad : {int64_t(0), int64_t(15), int64_t(32), steps - 1}) {
         RandomRequest request;
         request.steps = steps, request.heads = 1, request.batch = 1;
         BoundArrays arrays = kernel.random(request);
-        for (int64_t e = 0; e < head; ++e) arrays.inputs[2].dataAs<float>()[bad * head + e] = NAN;
-        std::vector<double> out = toDoubles(kernel.run(arrays, variant).out);
-        int64_t chunk = variant.chunk, block = bad / chunk;
-        for (int64_t t = 0; t < steps; ++t) {
-          int64_t start = t / chunk * chunk, end = start + chunk - 1; // of the query's block
-          int64_t ahead = w.bidirectional ? std::max(w.after, w.first - 1) : 0;
-          bool visited = block >= std::max<int64_t>(0, start - w.before) / chunk &&
-                         block <= (w.bidirectional ? (end + ahead) / chunk : start / chunk);
-          visited |= block * chunk < w.first;
-          bool seen = (t - bad <= w.before && bad - t <= w.after) || bad < w.first;
-          if (!w.bidirectional) seen &= bad <= t;
-          if (std::string(w.name) != "dilated" && seen)
-            EXPECT_TRUE(std::isnan(out[t * head])) << w.name << " chunk " << chunk << " t=" << t << " bad=" << bad;
-          if (!visited)
-            EXPECT_FALSE(std::isnan(out[t * head])) << w.name << " chunk " << chunk << " t=" << t << " bad=" << bad;
+        for (int64_t e = 0; e < head; ++e) arrays.inputs[2].dataAs<float>()[bad * head + e] = value;
+        std::vector<double> exact = toDoubles(kernel.interpret(arrays).out);
+        for (int64_t t = 0; t < steps; ++t)
+          EXPECT_EQ(!std::isfinite(exact[t * head]), seen(t, bad)) << w.name << " t=" << t;
+        for (const FormRequest &variant : kernel.variants()) {
+          std::vector<double> out = toDoubles(kernel.run(arrays, variant).out);
+          for (int64_t t = 0; t < steps; ++t)
+            EXPECT_EQ(!std::isfinite(out[t * head]), seen(t, bad))
+                << w.name << " " << text(variant) << " t=" << t << " value " << value << " at " << bad;
         }
       }
   }

@@ -563,6 +563,58 @@ attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out
 attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
 ^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
   %z = arith.constant 0 : index
+  // expected-error @+1 {{expected `whole` to have two numbers of steps, each 0 or more, or -1 for no bound}}
+  attn.pairs %z chunk 1 queries 1 causal whole [3] {
+  ^bb0(%t: index):
+    attn.yield
+  }
+  attn.yield %s : !attn.tensor<2>
+}
+
+// -----
+
+attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
+^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
+  %z = arith.constant 0 : index
+  // expected-error @+1 {{expected `whole` to have two numbers of steps}}
+  attn.pairs %z chunk 1 queries 1 causal whole [3, -2] {
+  ^bb0(%t: index):
+    attn.yield
+  }
+  attn.yield %s : !attn.tensor<2>
+}
+
+// -----
+
+attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
+^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
+  %z = arith.constant 0 : index
+  // expected-error @+1 {{expected `whole` without `first` and `descending`}}
+  attn.pairs %z chunk 1 queries 1 causal descending whole [3, 3] {
+  ^bb0(%t: index):
+    attn.yield
+  }
+  attn.yield %s : !attn.tensor<2>
+}
+
+// -----
+
+attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
+^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
+  %z = arith.constant 0 : index
+  // expected-error @+1 {{expected `cut` only beside `whole`}}
+  attn.pairs %z chunk 1 queries 1 causal cut {
+  ^bb0(%t: index):
+    attn.yield
+  }
+  attn.yield %s : !attn.tensor<2>
+}
+
+// -----
+
+attn.kernel @k form "f" chunk 1 inputs [#attn.param<token "x">] states ["s"] out !attn.tensor<2> {
+^bb0(%x: !attn.sequence<2>, %s: !attn.tensor<2>):
+  %z = arith.constant 0 : index
   // expected-error @+1 {{expected keys ahead only where it is not causal}}
   attn.pairs %z chunk 1 queries 1 causal ahead 3 {
   ^bb0(%t: index):

@@ -18,8 +18,8 @@ attn.kernel @k form "chunkwise" chunk 4 bidirectional inputs [#attn.param<token 
       %n = attn.number %j
       attn.yield %n : !attn.tensor<>
     }
-    // CHECK: attn.stage "solved" axes ["i"] solve %L : !attn.tensor<4, 4> : <4> {
-    %z = attn.stage "solved" axes ["i"] solve %L : !attn.tensor<4, 4> : !attn.tensor<4> {
+    // CHECK: attn.stage "solved" axes ["i"] solve %L : !attn.tensor<4, 4> sparse : <4> {
+    %z = attn.stage "solved" axes ["i"] solve %L : !attn.tensor<4, 4> sparse : !attn.tensor<4> {
     ^bb0(%i: index):
       %n = attn.number %i
       attn.yield %n : !attn.tensor<>
@@ -62,7 +62,17 @@ attn.kernel @k form "chunkwise" chunk 4 bidirectional inputs [#attn.param<token 
     ^bb0(%u: index, %d: !attn.tensor<2>):
       attn.yield %d : !attn.tensor<2>
     }
-    attn.yield %r2 : !attn.tensor<2>
+    // CHECK: attn.pairs %t chunk 4 queries 4 window 9 ahead 0 whole [8, -1] carry
+    %r3 = attn.pairs %t chunk 4 queries 4 window 9 ahead 0 whole [8, -1] carry %r2 : !attn.tensor<2> -> !attn.tensor<2> {
+    ^bb0(%u: index, %d: !attn.tensor<2>):
+      attn.yield %d : !attn.tensor<2>
+    }
+    // CHECK: attn.pairs %t chunk 4 queries 0 causal whole [8, 0] cut carry
+    %r4 = attn.pairs %t chunk 4 queries 0 causal whole [8, 0] cut carry %r3 : !attn.tensor<2> -> !attn.tensor<2> {
+    ^bb0(%u: index, %d: !attn.tensor<2>):
+      attn.yield %d : !attn.tensor<2>
+    }
+    attn.yield %r4 : !attn.tensor<2>
   }
   // CHECK: attn.scan rest chunk 1 from 4 {
   attn.scan rest chunk 1 from 4 {

@@ -19,6 +19,29 @@ attn.recurrent @diagonal inputs [#attn.param<token "w">, #attn.param<token "v">]
   attn.yield %v, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
 }
 
+// A choice for each channel is a decay of 0 or 1 for each; one in which a low-rank term has a part is not followed.
+// CHECK: transition = ["diagonal"]
+attn.recurrent @cleared inputs [#attn.param<token "w">, #attn.param<token "v">] states ["S"] {
+^bb0(%w: !attn.tensor<3>, %v: !attn.tensor<5>, %S: !attn.tensor<3, 5>):
+  %zero = attn.constant 0.0
+  %d = attn.select %w, %zero, %S : <3>, <>, <3, 5>
+  %u = attn.outer %w, %v : <3>, <5>
+  %S1 = attn.binary add %d, %u : <3, 5>, <3, 5>
+  attn.yield %v, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
+}
+
+// CHECK: transition = ["affine"]
+attn.recurrent @cleared_delta inputs [#attn.param<token "k">, #attn.param<token "v">] states ["S"] {
+^bb0(%k: !attn.tensor<3>, %v: !attn.tensor<5>, %S: !attn.tensor<3, 5>):
+  %zero = attn.constant 0.0
+  %d = attn.select %k, %zero, %S : <3>, <>, <3, 5>
+  %r = attn.matmul %k, %d : <3>, <3, 5>
+  %e = attn.binary sub %v, %r : <5>, <5>
+  %u = attn.outer %k, %e : <3>, <5>
+  %S1 = attn.binary add %d, %u : <3, 5>, <3, 5>
+  attn.yield %v, %S1 : !attn.tensor<5>, !attn.tensor<3, 5>
+}
+
 // CHECK: transition = ["identity plus low rank"]
 attn.recurrent @delta inputs [#attn.param<token "k">, #attn.param<token "v">] states ["S"] {
 ^bb0(%k: !attn.tensor<3>, %v: !attn.tensor<5>, %S: !attn.tensor<3, 5>):

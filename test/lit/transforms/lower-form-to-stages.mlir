@@ -171,9 +171,33 @@ attn.streamed @softmax chunk 4 window 7 inputs [#attn.param<token "q">] {
 
 // -----
 
+// Blocks that a mask cuts choose for each pair, those inside of it do not; on the diagonal, of 4 steps, nothing is masked.
+// CHECK-LABEL: attn.kernel @masked form "parallel" chunk 4
+// CHECK: attn.pairs %t chunk 4 queries 0 causal window 9 whole [8, -1] cut carry
+// CHECK: attn.stage "absent" axes ["i", "j"]
+// CHECK: attn.pairs %t chunk 4 queries 0 causal window 9 whole [8, -1] carry
+// CHECK-NOT: attn.stage "absent"
+attn.streamed @masked chunk 4 window 9 inputs [#attn.param<token "q">] {
+^bb0(%q: !attn.tensor<3>):
+  %o = attn.attend %q, %q, %q causal : !attn.tensor<3>, !attn.tensor<3>, !attn.tensor<3> -> !attn.tensor<3> weights {
+  ^bb0(%a: !attn.tensor<3>, %b: !attn.tensor<3>, %d: !attn.tensor<>):
+    %n = attn.constant 9.0
+    %zero = attn.constant 0.0
+    %s = attn.matmul %a, %b : <3>, <3>
+    %w = attn.unary exp %s : <>
+    %c = attn.binary lt %d, %n : <>, <>
+    %r = attn.select %c, %w, %zero : <>, <>, <>
+    attn.yield %r : !attn.tensor<>
+  }
+  attn.yield %o : !attn.tensor<3>
+}
+
+// -----
+
 // A window on both sides ends both ways; the first steps' blocks are visited in front of a window's.
 // CHECK-LABEL: attn.kernel @sides form "parallel" chunk 4
-// CHECK: attn.pairs %t chunk 4 queries 4 window 7 ahead 2 carry
+// CHECK: attn.pairs %t chunk 4 queries 4 window 7 ahead 2 whole [-1, -1] cut carry
+// CHECK: attn.pairs %t chunk 4 queries 4 window 7 ahead 2 whole [-1, -1] carry
 // CHECK-NOT: attn.pairs
 // CHECK-LABEL: attn.kernel @start form "parallel" chunk 4
 // CHECK: attn.pairs %t chunk 4 queries 0 causal window 7 first 3 carry

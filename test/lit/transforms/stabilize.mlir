@@ -22,6 +22,61 @@ attn.recurrent @mean inputs [#attn.param<token "k">, #attn.param<token "v">] sta
   attn.yield %o, %a1, %b1 : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
 }
 
+// A factor that can vanish has an exponent, which the state's follows down: of a sigmoid that of its logarithm.
+// CHECK-LABEL: attn.recurrent @forgets inputs {{.*}} states ["a", "b", "exponent"] scales [2, 2, -1]
+// CHECK: %[[MINUS:.+]] = attn.unary neg %f
+// CHECK: %[[SOFT:.+]] = attn.unary softplus %[[MINUS]]
+// CHECK: %[[LOG:.+]] = attn.unary neg %[[SOFT]]
+// CHECK: attn.binary mul %[[LOG]]
+// CHECK: %[[DECAYED:.+]] = attn.binary add %exponent, %{{.+}}
+// CHECK: attn.binary max %[[DECAYED]]
+attn.recurrent @forgets inputs [#attn.param<token "k">, #attn.param<token "f">] states ["a", "b"] {
+^bb0(%k: !attn.tensor<>, %f: !attn.tensor<>, %a: !attn.tensor<>, %b: !attn.tensor<>):
+  %e = attn.unary exp %k : !attn.tensor<>
+  %s = attn.unary sigmoid %f : !attn.tensor<>
+  %da = attn.binary mul %s, %a : !attn.tensor<>, !attn.tensor<>
+  %db = attn.binary mul %s, %b : !attn.tensor<>, !attn.tensor<>
+  %ek = attn.binary mul %e, %k : !attn.tensor<>, !attn.tensor<>
+  %a2 = attn.binary add %da, %ek : !attn.tensor<>, !attn.tensor<>
+  %b1 = attn.binary add %db, %e : !attn.tensor<>, !attn.tensor<>
+  %o = attn.binary div %a2, %b1 : !attn.tensor<>, !attn.tensor<>
+  attn.yield %o, %a2, %b1 : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+}
+
+// Of any other that of its size; zero has none.
+// CHECK-LABEL: attn.recurrent @gated inputs {{.*}} states ["b", "exponent"] scales [1, -1]
+// CHECK: %[[SIZE:.+]] = attn.unary abs %f
+// CHECK: attn.unary log %[[SIZE]]
+// CHECK: %[[SOME:.+]] = attn.binary gt %[[SIZE]]
+// CHECK: attn.select %[[SOME]], %{{.+}}, %f
+attn.recurrent @gated inputs [#attn.param<token "k">, #attn.param<token "f">] states ["b"] {
+^bb0(%k: !attn.tensor<>, %f: !attn.tensor<>, %b: !attn.tensor<>):
+  %e = attn.unary exp %k : !attn.tensor<>
+  %db = attn.binary mul %f, %b : !attn.tensor<>, !attn.tensor<>
+  %b1 = attn.binary add %db, %e : !attn.tensor<>, !attn.tensor<>
+  %o = attn.binary div %e, %b1 : !attn.tensor<>, !attn.tensor<>
+  attn.yield %o, %b1 : !attn.tensor<>, !attn.tensor<>
+}
+
+// The square of an exponential and one of twice the argument have the same exponent.
+// CHECK-LABEL: attn.recurrent @squares inputs {{.*}} states ["a", "b", "exponent"] scales [2, 2, -1]
+// CHECK: attn.unary ceil
+// CHECK-NOT: attn.unary ceil
+// CHECK: attn.yield
+attn.recurrent @squares inputs [#attn.param<token "k">, #attn.param<token "v">] states ["a", "b"] {
+^bb0(%k: !attn.tensor<>, %v: !attn.tensor<>, %a: !attn.tensor<>, %b: !attn.tensor<>):
+  %two = attn.constant 2.0
+  %e = attn.unary exp %k : !attn.tensor<>
+  %ee = attn.binary mul %e, %e : !attn.tensor<>, !attn.tensor<>
+  %ev = attn.binary mul %ee, %v : !attn.tensor<>, !attn.tensor<>
+  %a1 = attn.binary add %a, %ev : !attn.tensor<>, !attn.tensor<>
+  %kk = attn.binary mul %k, %two : !attn.tensor<>, !attn.tensor<>
+  %f = attn.unary exp %kk : !attn.tensor<>
+  %b1 = attn.binary add %b, %f : !attn.tensor<>, !attn.tensor<>
+  %o = attn.binary div %a1, %b1 : !attn.tensor<>, !attn.tensor<>
+  attn.yield %o, %a1, %b1 : !attn.tensor<>, !attn.tensor<>, !attn.tensor<>
+}
+
 // A bounded exponential, one that only decays, and one that does not cancel: left alone.
 // CHECK-LABEL: attn.recurrent @alone inputs {{.*}} states ["a", "b"] {
 attn.recurrent @alone inputs [#attn.param<token "k">, #attn.param<token "g">] states ["a", "b"] {
