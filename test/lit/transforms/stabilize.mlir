@@ -26,8 +26,7 @@ attn.recurrent @mean inputs [#attn.param<token "k">, #attn.param<token "v">] sta
 // CHECK-LABEL: attn.recurrent @forgets inputs {{.*}} states ["a", "b", "exponent"] scales [2, 2, -1]
 // CHECK: %[[MINUS:.+]] = attn.unary neg %f
 // CHECK: %[[SOFT:.+]] = attn.unary softplus %[[MINUS]]
-// CHECK: %[[LOG:.+]] = attn.unary neg %[[SOFT]]
-// CHECK: attn.binary mul %[[LOG]]
+// CHECK: attn.binary mul %[[SOFT]], %{{.+}}
 // CHECK: %[[DECAYED:.+]] = attn.binary add %exponent, %{{.+}}
 // CHECK: attn.binary max %[[DECAYED]]
 attn.recurrent @forgets inputs [#attn.param<token "k">, #attn.param<token "f">] states ["a", "b"] {
