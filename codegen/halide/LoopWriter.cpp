@@ -242,13 +242,14 @@ bool LoopWriter::isPartial(Value t) {
   return !scan || scan.getMode() == ScanMode::Blocks;
 }
 
-/// Asks for the lines of the chunk behind the one at `base`: its rows lie apart, where the processor does not foresee
-/// them, and what a chunk costs beyond the caches is their latency. Asking past the end of an array is harmless.
-void LoopWriter::prefetchRows(Value base, Value step, int64_t rows, int64_t elements, bool write) {
+/// Asks for the lines of the chunk `ahead` chunks behind the one at `base`: its rows lie apart, where the processor
+/// does not foresee them, and what a chunk costs beyond the caches is their latency. Asking past the end of an array is
+/// harmless.
+void LoopWriter::prefetchRows(Value base, Value step, int64_t rows, int64_t elements, bool write, int64_t ahead) {
   int64_t line = 64 / (cast<MemRefType>(base.getType()).getElementTypeBitWidth() / 8);
-  if (rows * ((elements + line - 1) / line) > 512) return; // more than can be under way
+  if (ahead == 0 || rows * ((elements + line - 1) / line) > 512) return; // more than can be under way
   OpBuilder::InsertionGuard guard(b);
-  Value next = slice(base, arith::MulIOp::create(b, loc, step, index(rows)));
+  Value next = slice(base, arith::MulIOp::create(b, loc, step, index(rows * ahead)));
   auto loop = scf::ForOp::create(b, loc, index(0), index(rows), index(1));
   loop->setAttr("lintel.prefetch", b.getUnitAttr()); // SpreadPrefetch.cpp
   b.setInsertionPointToStart(loop.getBody());
@@ -275,9 +276,9 @@ LogicalResult LoopWriter::writeRows(RowsOp rows) {
     buffers[rows.getResult()] = *tile;
     return success();
   }
-  if (!isPartial(rows.getT()) && sizes[0] > 1) prefetchRows(base, input.step, sizes[0], each, false);
   auto schedule = scheduleOf(rows);
   if (failed(schedule)) return failure();
+  if (!isPartial(rows.getT()) && sizes[0] > 1) prefetchRows(base, input.step, sizes[0], each, false, schedule->ahead);
   bool isWider = request.inputs[n] == LINTEL_F64 && compute != LINTEL_F64;
   // Halves are widened once, and not wherever a sum reads them again.
   if (isHalf(request.inputs[n]) || (*schedule->packed && !isWider)) {

@@ -64,7 +64,7 @@ private:
   mlir::Value index(int64_t x) { return mlir::arith::ConstantIndexOp::create(b, loc, x); }
   mlir::Type elementType(lintel_dtype dtype);
   mlir::MemRefType memrefType(lintel_dtype dtype);
-  void prefetchRows(mlir::Value base, mlir::Value step, int64_t rows, int64_t elements, bool write);
+  void prefetchRows(mlir::Value base, mlir::Value step, int64_t rows, int64_t elements, bool write, int64_t ahead = 1);
   bool isPartial(mlir::Value t);
   /// States are updated in the caller's memory, where that is what they are computed in (docs/abi.md).
   bool isInPlaceState(size_t state) { return request.state == compute && !isExponent(state); }

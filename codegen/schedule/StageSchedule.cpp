@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace lintel;
 
 std::string StageSchedule::str() const {
-  if (packed) return *packed ? "packed" : "direct";
+  if (packed) return (*packed ? "packed" : "direct") + (ahead == 1 ? "" : " ahead " + std::to_string(ahead));
   if (inlined) return "inline";
   std::string text = "vector " + std::to_string(vector);
   if (panel != 1) text += " panel " + std::to_string(panel);
@@ -23,9 +23,16 @@ std::optional<StageSchedule> StageSchedule::parse(StringRef text, std::string &e
     return error = "expected a directive (inline, vector N, panel N, rows N, packed, direct), found nothing",
            std::nullopt;
   if (words[0] == "packed" || words[0] == "direct") {
-    if (words.size() > 1)
-      return error = "expected nothing beside '" + words[0].str() + "', found '" + words[1].str() + "'", std::nullopt;
     s.packed = words[0] == "packed";
+    if (words.size() == 1) return s;
+    if (words[1] != "ahead" || words.size() > 3)
+      return error = "expected nothing or 'ahead N' behind '" + words[0].str() + "', found '" +
+                     words[words.size() > 3 ? 3 : 1].str() + "'",
+             std::nullopt;
+    if (words.size() == 2 || words[2].getAsInteger(10, s.ahead) || s.ahead < 0)
+      return error = "expected a number of at least 0 behind 'ahead', found '" +
+                     (words.size() == 2 ? "" : words[2].str()) + "'",
+             std::nullopt;
     return s;
   }
   for (size_t i = 0; i < words.size(); ++i) {
@@ -206,6 +213,8 @@ FailureOr<StageSchedule> lintel::scheduleOf(StageOp stage, bool inPlace) {
 
 /// Rows that a chunk has at least for them to be packed: fewer find place in the first cache wherever they lie.
 static constexpr int64_t fewestPacked = 8;
+/// Chunks ahead of which rows are asked for: what comes so early is gone again.
+static constexpr int64_t mostAhead = 64;
 
 std::string lintel::scheduleName(RowsOp rows) {
   auto kernel = rows->getParentOfType<KernelOp>();
@@ -218,6 +227,12 @@ bool lintel::isLegal(RowsOp rows, const StageSchedule &s, std::string &reason) {
   auto sizes = rows.getType().getSizes();
   if (*s.packed && sizes[0] == 1) return reason = "one row has nothing to be packed with", false;
   if (*s.packed && sizes.size() == 1) return reason = "one number a step is copied together anyway", false;
+  if (s.ahead > mostAhead)
+    return reason = "expected rows of at most " + std::to_string(mostAhead) + " chunks ahead, found " +
+                    std::to_string(s.ahead),
+           false;
+  if (s.ahead != 1 && (sizes[0] == 1 || sizes.size() == 1))
+    return reason = "one row, or one number a step, is not asked for ahead", false;
   return true;
 }
 

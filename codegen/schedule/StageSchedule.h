@@ -16,6 +16,8 @@
 //   packed   copied into scratch, one behind the other, before any stage reads them. Illegal for one row, and for rows
 //            of one number (which lie together already).
 //   direct   read where the caller's array has them.
+//   ahead N  behind either: during a chunk the rows of the chunk N later are asked for (prefetched); 0: none are.
+//            1 where nothing is said. Illegal above 64, and for one row, which nobody asks for.
 //
 // Sizes that do not divide an axis are legal: the last tile then overlaps the one before, which only a stage that
 // overwrites what it reads cannot have.
@@ -32,7 +34,8 @@ namespace lintel {
 struct StageSchedule {
   bool inlined = false;
   int64_t vector = 1, panel = 1, rows = 1;
-  std::optional<bool> packed; ///< of rows: nothing else is given then
+  std::optional<bool> packed; ///< of rows: nothing else but `ahead` is given then
+  int64_t ahead = 1;
 
   std::string str() const;
   /// Reads what str() writes; on failure nothing, and `error` says what was expected and found.

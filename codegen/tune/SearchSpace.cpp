@@ -75,7 +75,7 @@ json::Value SearchSpace::json() const {
       }
       for (auto *list : {&vectors, &panels, &rows}) llvm::sort(*list);
       json::Object directives{{"inline", inlines}, {"vector", vectors}, {"panel", panels}, {"rows", rows}};
-      if (isRows) directives = json::Object{{"packed", true}, {"direct", true}};
+      if (isRows) directives = json::Object{{"packed", true}, {"direct", true}, {"ahead", json::Array{0, 1, 2, 4}}};
       stages.push_back(json::Object{{"name", stage.name},
                                     {"sizes", stage.sizes},
                                     {"sums", stage.folds},
@@ -156,22 +156,24 @@ static StageSpace spaceOf(StageOp stage, const ScheduleTarget &target, const Sta
   return result;
 }
 
-/// Of rows: packed or direct, where both are legal.
+/// Of rows: packed or direct, asked for so many chunks ahead, where that is legal.
 static void addRows(RowsOp rows, std::vector<StageSpace> &result) {
   StageSpace space;
   space.name = scheduleName(rows);
   auto sizes = rows.getType().getSizes();
   space.sizes.assign(sizes.begin(), sizes.end());
-  for (bool packed : {false, true}) {
-    StageSchedule s;
-    s.packed = packed;
-    std::string why;
-    if (isLegal(rows, s, why)) space.choices.push_back(s);
-  }
+  for (bool packed : {false, true})
+    for (int64_t ahead : {0, 1, 2, 4}) {
+      StageSchedule s;
+      s.packed = packed, s.ahead = ahead;
+      std::string why;
+      if (isLegal(rows, s, why)) space.choices.push_back(s);
+    }
   if (space.choices.size() < 2) return;
   auto standard = scheduleOf(rows);
   assert(succeeded(standard) && "expected assigned schedules");
-  space.standard = *standard->packed;
+  space.standard = find_if(space.choices, [&](const StageSchedule &s) { return s.str() == standard->str(); }) -
+                   space.choices.begin();
   result.push_back(std::move(space));
 }
 

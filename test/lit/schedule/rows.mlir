@@ -6,6 +6,11 @@
 // RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/tile.sched" 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/stage.sched" 2>&1 | FileCheck %s --check-prefix=STAGE
 // RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/beside.sched" 2>&1 | FileCheck %s --check-prefix=BESIDE
+// RUN: lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/ahead.sched" | FileCheck %s --check-prefix=AHEAD
+// RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/far.sched" 2>&1 | FileCheck %s --check-prefix=FAR
+// RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/nothing.sched" 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not lintel-opt %t/k.mlir --attn-assign-schedule="file=%t/less.sched" 2>&1 | FileCheck %s --check-prefix=LESS
+// RUN: not lintel-opt %t/one.mlir --attn-assign-schedule="file=%t/one.sched" 2>&1 | FileCheck %s --check-prefix=ROW
 // RUN: not lintel-opt %t/one.mlir --attn-assign-schedule="file=%t/good.sched" 2>&1 | FileCheck %s --check-prefix=ONE
 
 // What a sum reads is packed in a chunk of 8; what is read once, and one number a step, is not.
@@ -18,7 +23,13 @@
 // NUMBER: error: 'attn.rows' op has an illegal schedule 'packed': one number a step is copied together anyway
 // TILE: error: 'attn.rows' op has an illegal schedule 'vector 8': expected packed or direct for rows of an input, found 'vector 8'
 // STAGE: error: 'attn.stage' op has an illegal schedule 'packed': a stage is not 'packed', rows of an input are
-// BESIDE: beside.sched:1: expected nothing beside 'packed', found 'vector'
+// BESIDE: beside.sched:1: expected nothing or 'ahead N' behind 'packed', found 'vector'
+// AHEAD: attn.rows %q[%t] {schedule = #attn.schedule<"packed ahead 2">}
+// AHEAD: attn.rows %v[%t] {schedule = #attn.schedule<"direct ahead 0">}
+// FAR: error: 'attn.rows' op has an illegal schedule 'direct ahead 65': expected rows of at most 64 chunks ahead, found 65
+// NOTHING: nothing.sched:1: expected a number of at least 0 behind 'ahead', found ''
+// LESS: less.sched:1: expected a number of at least 0 behind 'ahead', found '-1'
+// ROW: error: 'attn.rows' op has an illegal schedule 'direct ahead 2': one row, or one number a step, is not asked for ahead
 // ONE: error: 'attn.rows' op has an illegal schedule 'packed': one row has nothing to be packed with
 
 //--- good.sched
@@ -34,6 +45,17 @@ rows q: vector 8
 out: packed
 //--- beside.sched
 rows q: packed vector 8
+//--- ahead.sched
+rows q: packed ahead 2
+rows v: direct ahead 0
+//--- far.sched
+rows q: direct ahead 65
+//--- nothing.sched
+rows q: direct ahead
+//--- less.sched
+rows q: direct ahead -1
+//--- one.sched
+rows q: direct ahead 2
 //--- k.mlir
 attn.kernel @k form "chunkwise" chunk 8 inputs [#attn.param<token "q">, #attn.param<token "v">, #attn.param<token "g">] states ["S"] out !attn.tensor<16> {
 ^bb0(%q: !attn.sequence<8>, %v: !attn.sequence<16>, %g: !attn.sequence<>, %S: !attn.tensor<8, 16>):
