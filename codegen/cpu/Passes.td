@@ -32,11 +32,14 @@ def SpreadPrefetch : Pass<"lintel-spread-prefetch"> {
 }
 
 def RelaxFloat : Pass<"lintel-relax-float"> {
-  let summary = "make `contract` the only fast-math flag of float ops";
+  let summary = "fuse products into sums, and leave no other freedom to the float ops";
   let description = [{
-    Before: arith, math and vector ops with any flags. After: all carry `contract` (multiply-adds may fuse), vector reductions also keep `reassoc`,
-    and nothing else is assumed: infinities and NaN stay what the spec says. `arith.addf %a, %b fastmath<fast>` becomes `... fastmath<contract>`.
+    Before: arith, math and vector ops with any flags. After: a product of f32 or f64 whose uses are all terms of sums is one `math.fma` with each, and no
+    flag is left (vector reductions keep `reassoc`): infinities and NaN stay what the spec says, and which products fuse follows from the expression
+    alone, whatever is unrolled or merged later, so that the same expression gives the same bits in every kernel. `%m = arith.mulf %a, %b`,
+    `arith.addf %m, %c` becomes `math.fma %a, %b, %c`, and `arith.subf %c, %m` one of `-%a`.
   }];
+  let dependentDialects = ["::mlir::math::MathDialect"];
 }
 
 def ExpandMath : Pass<"lintel-expand-math", "::mlir::ModuleOp"> {

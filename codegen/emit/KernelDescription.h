@@ -19,6 +19,15 @@ struct ParameterDescription {
   std::vector<int64_t> dims;         // inner axes only; at most 2
   std::vector<std::string> dimNames; // as in the spec ("dk"), "" for a literal; empty or as long as dims
   int exponent = -1;                 // of a state: the index of the exponent it is held with
+  int columns = -1;                  // the axis that parts divide; -1: none
+};
+
+/// A variant's parts.
+struct PartsDescription {
+  int64_t parts = 0; // 0: none
+  uint64_t scratchBytes = 0;
+  std::string symbol;
+  int64_t cost = 0; // of a part, in thousandths of the whole's
 };
 
 /// A lintel_variant.
@@ -31,6 +40,7 @@ struct VariantDescription {
   std::string symbol;   // the entry, `void symbol(const lintel_item *)`
   std::string schedule; // text, for the manifest only; and where it is from, empty for the heuristic's or a file's
   std::string origin;
+  PartsDescription parts;
 };
 
 /// A lintel_kernel.
@@ -43,6 +53,8 @@ struct KernelDescription {
   bool causal = true;
   bool attends = false;                                    // reads other steps' inputs again
   std::vector<std::pair<std::string, int64_t>> dimensions; // dk = 64, in the order of the spec
+  std::string columns;                                     // the dimension that parts divide; empty: there are none
+  std::string notInParts;                                  // why; empty: there are some, or they were not asked for
   std::vector<ParameterDescription> inputs, states, exponents;
   ParameterDescription out;
   std::vector<ParameterDescription> others; // outputs after `out`

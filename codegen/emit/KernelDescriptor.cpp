@@ -8,7 +8,7 @@ using namespace llvm;
 using namespace lintel;
 
 // The builder below writes the structs field by field; a change of the header must change it too.
-static_assert(sizeof(lintel_parameter) == 40 && sizeof(lintel_variant) == 56 && sizeof(lintel_kernel) == 96,
+static_assert(sizeof(lintel_parameter) == 48 && sizeof(lintel_variant) == 88 && sizeof(lintel_kernel) == 96,
               "kernel.h changed: adapt KernelDescriptor.cpp");
 
 namespace {
@@ -18,8 +18,8 @@ public:
   explicit Writer(Module &module)
       : module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)),
         i32(Type::getInt32Ty(context)), i64(Type::getInt64Ty(context)),
-        parameterType(StructType::get(context, {ptr, i32, i32, i32, i32, ArrayType::get(i64, 2)})),
-        variantType(StructType::get(context, {ptr, ptr, ptr, i64, i64, i64, ptr})) {}
+        parameterType(StructType::get(context, {ptr, i32, i32, i32, i32, ArrayType::get(i64, 2), i32})),
+        variantType(StructType::get(context, {ptr, ptr, ptr, i64, i64, i64, ptr, i64, i64, ptr, i64})) {}
 
   Error check(const KernelDescription &k) {
     auto text = [](const std::string &value) { return value.find('\0') == std::string::npos; };
@@ -35,13 +35,16 @@ public:
         return createStringError("expected at most 2 inner dimensions of '%s', found %zu", p->name.c_str(),
                                  p->dims.size());
     }
-    for (const auto &v : k.variants) good &= text(v.form) && text(v.target) && text(v.cpu) && !v.symbol.empty();
+    for (const auto &v : k.variants)
+      good &= text(v.form) && text(v.target) && text(v.cpu) && !v.symbol.empty() &&
+              (!v.parts.parts || !v.parts.symbol.empty());
     if (!good || k.symbol.empty()) return createStringError("a kernel's names must not be empty or hold a zero byte");
     if (k.variants.empty()) return createStringError("kernel '%s' has no variant", k.name.c_str());
     if (module.getNamedValue(k.symbol)) return createStringError("the symbol '%s' is already taken", k.symbol.c_str());
     for (const auto &v : k.variants)
-      if (auto *value = module.getNamedValue(v.symbol); value && !isa<Function>(value))
-        return createStringError("expected '%s' to be a function", v.symbol.c_str());
+      for (const std::string &symbol : {v.symbol, v.parts.symbol})
+        if (auto *value = module.getNamedValue(symbol); value && !isa<Function>(value))
+          return createStringError("expected '%s' to be a function", symbol.c_str());
     return Error::success();
   }
 
@@ -94,7 +97,8 @@ private:
     return ConstantStruct::get(parameterType,
                                {string(p.name), number32(p.kind), number32(p.dtype), number32(p.dims.size()),
                                 number32(static_cast<uint64_t>(p.exponent + 1)),
-                                ConstantArray::get(ArrayType::get(i64, 2), {number64(dims[0]), number64(dims[1])})});
+                                ConstantArray::get(ArrayType::get(i64, 2), {number64(dims[0]), number64(dims[1])}),
+                                number32(static_cast<uint64_t>(p.columns + 1))});
   }
   Constant *parameters(ArrayRef<ParameterDescription> list) {
     SmallVector<Constant *> values;
@@ -105,10 +109,14 @@ private:
     SmallVector<Constant *> values;
     for (const VariantDescription &v : list) {
       auto *type = FunctionType::get(Type::getVoidTy(context), {ptr}, false);
-      auto *entry = cast<Constant>(module.getOrInsertFunction(v.symbol, type).getCallee());
-      values.push_back(
-          ConstantStruct::get(variantType, {string(v.form), string(v.target), string(v.cpu), number64(v.features),
-                                            number64(v.chunk), number64(v.scratchBytes), entry}));
+      auto entry = [&](const std::string &symbol) {
+        return cast<Constant>(module.getOrInsertFunction(symbol, type).getCallee());
+      };
+      values.push_back(ConstantStruct::get(
+          variantType,
+          {string(v.form), string(v.target), string(v.cpu), number64(v.features), number64(v.chunk),
+           number64(v.scratchBytes), entry(v.symbol), number64(v.parts.parts), number64(v.parts.scratchBytes),
+           v.parts.parts ? entry(v.parts.symbol) : ConstantPointerNull::get(ptr), number64(v.parts.cost)}));
     }
     return array(variantType, values);
   }

@@ -24,13 +24,15 @@ Expected<std::string> lintel::buildKernelObject(ArrayRef<VariantCode> code, cons
     else if (Linker::linkModules(*merged, std::move(*module)))
       return createStringError("variants of kernel '%s' define the same symbol", description.name.c_str());
   }
-  for (const VariantDescription &variant : description.variants) {
-    Function *entry = merged->getFunction(variant.symbol);
-    if (!entry || entry->isDeclaration())
-      return createStringError("no module defines the entry '%s'", variant.symbol.c_str());
-    // Callers go through the descriptor, and a hidden symbol needs no relocation by name in a shared library.
-    entry->setVisibility(GlobalValue::HiddenVisibility);
-  }
+  for (const VariantDescription &variant : description.variants)
+    for (const std::string &symbol : {variant.symbol, variant.parts.symbol}) {
+      if (symbol.empty()) continue; // no parts
+      Function *entry = merged->getFunction(symbol);
+      if (!entry || entry->isDeclaration())
+        return createStringError("no module defines the entry '%s'", symbol.c_str());
+      // Callers go through the descriptor, and a hidden symbol needs no relocation by name in a shared library.
+      entry->setVisibility(GlobalValue::HiddenVisibility);
+    }
   if (Error error = addKernelDescriptor(*merged, description)) return std::move(error);
 
   // Each function carries its own processor; the machine around them is the plainest of the architecture.

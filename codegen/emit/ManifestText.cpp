@@ -18,6 +18,7 @@ static json::Object parameter(const ParameterDescription &p) {
                       {"dims", std::move(dims)},
                       {"dim_names", std::move(names)}};
   if (p.exponent >= 0) result["exponent"] = p.exponent;
+  if (p.columns >= 0) result["divided_axis"] = p.columns;
   return result;
 }
 
@@ -39,6 +40,14 @@ static json::Array featureNames(uint64_t features) {
   return result;
 }
 
+static json::Value parts(const PartsDescription &p) {
+  if (!p.parts) return nullptr;
+  return json::Object{{"number", p.parts},
+                      {"cost", static_cast<double>(p.cost) / 1000},
+                      {"scratch_bytes", static_cast<int64_t>(p.scratchBytes)},
+                      {"symbol", utf8(p.symbol)}};
+}
+
 std::string lintel::manifestText(const ArtifactRequest &request) {
   const KernelDescription &k = request.kernel;
   json::Object dimensions;
@@ -52,6 +61,7 @@ std::string lintel::manifestText(const ArtifactRequest &request) {
                                     {"features", featureNames(v.features)},
                                     {"scratch_bytes", static_cast<int64_t>(v.scratchBytes)},
                                     {"symbol", utf8(v.symbol)},
+                                    {"parts", parts(v.parts)},
                                     {"schedule", utf8(v.schedule)},
                                     {"tuned", v.origin.empty() ? json::Value(nullptr) : json::Value(utf8(v.origin))}});
   json::Array files;
@@ -71,6 +81,8 @@ std::string lintel::manifestText(const ArtifactRequest &request) {
                     {"causal", k.causal},
                     {"attends", k.attends},
                     {"dimensions", std::move(dimensions)},
+                    {"divided_dimension", k.columns.empty() ? json::Value(nullptr) : json::Value(utf8(k.columns))},
+                    {"not_in_parts", k.notInParts.empty() ? json::Value(nullptr) : json::Value(utf8(k.notInParts))},
                     {"triple", utf8(request.triple)},
                     {"inputs", parameters(k.inputs)},
                     {"states", parameters(k.states)},

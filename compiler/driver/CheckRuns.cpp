@@ -28,9 +28,9 @@ void CheckRuns::compareBits(const std::string &what, const RunResult &want, cons
 
 void CheckRuns::run(const lintel_kernel *kernel, const lintel_kernel *stepper, const PreparedCase &one) {
   size_t before = row.failures.size();
-  auto run = [&](int threads, bool headsFirst) -> std::optional<RunResult> {
+  auto run = [&](int threads, bool headsFirst, lintel_parts parts = LINTEL_PARTS_NEVER) -> std::optional<RunResult> {
     ExecuteOptions execute;
-    execute.poison = true, execute.threads = threads, execute.headsFirst = headsFirst;
+    execute.poison = true, execute.threads = threads, execute.headsFirst = headsFirst, execute.parts = parts;
     auto result = executeKernel(kernel, op, one.arrays, execute);
     if (result) return std::move(*result);
     fail(one.name + ": does not run: " + toString(result.takeError()));
@@ -41,6 +41,9 @@ void CheckRuns::run(const lintel_kernel *kernel, const lintel_kernel *stepper, c
     compare(one.name, one, *first);
     compareBits(one.name + " on two threads", *first, *second);
     compareBits(one.name + " as [B, H, T, ...]", *first, *view);
+    if (kernel->variants[0].parts)
+      if (auto parts = run(2, false, LINTEL_PARTS_ALWAYS))
+        compareBits(one.name + " in parts on two threads", *first, *parts);
     if (!op.bidirectional && !one.arrays.lengths) laterInputs(kernel, one, *first);
     if (one.one.splits) splits(kernel, stepper, one);
   }

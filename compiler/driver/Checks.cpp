@@ -1,5 +1,6 @@
 #include "compiler/driver/Checks.h"
 #include "codegen/emit/KernelDescription.h"
+#include "compiler/analysis/ColumnSplit.h"
 #include "compiler/driver/CheckRuns.h"
 #include "compiler/driver/Exponents.h"
 #include "compiler/driver/Reference.h"
@@ -225,7 +226,8 @@ private:
       CheckRuns runs(op, row, site.roundsStates);
       std::string name = request.chunk ? request.form + " " + std::to_string(request.chunk) : request.form;
       phase("compiling " + name);
-      auto kernel = load(site, request);
+      // One chunk is enough: how columns are taken does not depend on it.
+      auto kernel = load(site, request, request.chunk == 0 || request.chunk == 7 || options.chunk);
       if (kernel) {
         phase("running " + name);
         for (const PreparedCase &one : prepared) {
@@ -256,7 +258,7 @@ private:
     CheckRow row;
     row.form = at.form, row.chunk = std::max<int64_t>(at.chunk, 1);
     CheckRuns runs(op, row, site->roundsStates);
-    auto kernel = load(*site, {at.form, at.chunk});
+    auto kernel = load(*site, {at.form, at.chunk}, /*inParts=*/true);
     if (!kernel) return toString(kernel.takeError());
     std::unique_ptr<JitKernel> stepper;
     if (at.one.splits) {
@@ -285,8 +287,9 @@ private:
     row.command = small.command(file.name(), op.name, options.target);
   }
 
-  Expected<std::unique_ptr<JitKernel>> load(const Site &site, const FormRequest &request) const {
+  Expected<std::unique_ptr<JitKernel>> load(const Site &site, const FormRequest &request, bool inParts = false) const {
     CompileOptions compile;
+    if (inParts) compile.parts = {0, partsOf(site), /*anyWidth=*/true};
     compile.dimensions = site.dimensions, compile.types = site.types, compile.targets = {options.target};
     compile.cache = options.cache;
     compile.variants = {request};
@@ -295,6 +298,15 @@ private:
     auto kernel = loadOperator(*compiled);
     if (!kernel) return createStringError("does not load: %s", toString(kernel.takeError()).c_str());
     return std::move(*kernel);
+  }
+
+  /// The smallest number of parts that there can be; 1: none.
+  int64_t partsOf(const Site &site) const {
+    std::string name = columnSplitOf(op.spec).dimension;
+    for (const auto &[known, size] : site.dimensions)
+      for (int64_t parts = 2; known == name && parts <= size; ++parts)
+        if (size % parts == 0) return parts;
+    return 1;
   }
 
   void phase(const Twine &doing) {

@@ -47,7 +47,8 @@ struct CheckReport {
   }
 };
 
-/// Runs all: each variant within its bound on every case; the same bits on two threads as on one, on arrays that lie as
+/// Runs all: each variant within its bound on every case; the same bits on two threads as on one, in parts of columns
+/// (at one chunk) as in whole heads, on arrays that lie as
 /// [B, H, T, ...] in memory, and before a step whose inputs change; every split in two with the states handed over, the
 /// same bits as in one run where it falls between chunks; and a prefill followed by single steps of the recurrent
 /// variant, which after a recurrent prefill gives the same bits too (but not where states are rounded on their way,

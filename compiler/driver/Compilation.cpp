@@ -2,8 +2,10 @@
 #include "codegen/emit/Artifacts.h"
 #include "codegen/emit/KernelObject.h"
 #include "codegen/halide/KernelToLoops.h"
+#include "compiler/analysis/CostAnalysis.h"
 #include "compiler/driver/Arrays.h"
 #include "compiler/driver/KernelCache.h"
+#include "compiler/driver/Parts.h"
 #include "compiler/pipelines/Pipelines.h"
 #include "dialect/OperatorUtils.h"
 #include "mlir/Pass/PassManager.h"
@@ -83,12 +85,15 @@ Expected<OwnedModule> lintel::buildForm(const SpecFile &file, const OperatorInfo
   return std::move(module);
 }
 
+static Error lowerForm(mlir::ModuleOp module) {
+  return runPasses(module, [](mlir::PassManager &passes) { buildKernelPipeline(passes); });
+}
+
 Expected<OwnedModule> lintel::buildKernel(const SpecFile &file, const OperatorInfo &op, const CompileOptions &options,
                                           const FormRequest &request) {
   auto module = buildForm(file, op, options, request);
   if (!module) return module.takeError();
-  if (Error e = runPasses(**module, [](mlir::PassManager &passes) { buildKernelPipeline(passes); }))
-    return std::move(e);
+  if (Error e = lowerForm(**module)) return std::move(e);
   return std::move(*module);
 }
 
@@ -222,57 +227,154 @@ Error lintel::writeArtifacts(ArrayRef<CompiledOperator> compiled, StringRef dire
   return emitArtifacts(requests);
 }
 
-static Expected<CompiledOperator> compileAnew(const SpecFile &file, const OperatorInfo &op,
-                                              const CompileOptions &options, ArrayRef<CpuTarget> targets, Level level) {
-  CompiledOperator result;
-  result.description = describe(op, options);
-  result.triple = targets.front().triple;
+namespace {
 
-  std::vector<FormRequest> requests = options.variants;
-  if (requests.empty()) requests.push_back(options.form);
-  std::vector<LoopsResult> lowered;
-  std::vector<VariantCode> code;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    auto module = buildKernel(file, op, options, requests[i]);
-    if (!module) return module.takeError();
-    auto kernel = onlyKernel(**module);
-    if (!kernel) return kernel.takeError();
-    if (i == 0) describeExponents(*kernel, result.description);
-    std::string form = kernel->getForm().str();
-    int64_t chunk = form == "recurrent" ? 1 : static_cast<int64_t>(kernel->getChunk());
-    if (auto reason = (*kernel)->getAttrOfType<mlir::StringAttr>("reason"); reason && i == 0)
-      result.reason = reason.str();
+/// The variants of one operator, one after another.
+class Compiler {
+public:
+  Compiler(const SpecFile &file, const OperatorInfo &op, const CompileOptions &options, ArrayRef<CpuTarget> targets)
+      : file(file), op(op), options(options), targets(targets) {}
+
+  Expected<CompiledOperator> compile(Level level) {
+    result.description = describe(op, options);
+    result.triple = targets.front().triple;
+    auto planned = planParts(op, options, targets);
+    if (!planned) return planned.takeError();
+    plan = std::move(*planned);
+    result.description.notInParts = plan.whyNot;
+    std::vector<FormRequest> requests = options.variants;
+    if (requests.empty()) requests.push_back(options.form);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (Error e = add(requests[i], i == 0, /*inParts=*/true)) return std::move(e);
+      // For single steps, which no thread is worth waking for.
+      if (i == 0 && options.variants.empty() && options.decode && op.splits() &&
+          result.description.variants[0].form != "recurrent")
+        if (Error e = add({"recurrent", 0}, false, /*inParts=*/false)) return std::move(e);
+    }
+    DiagnosticCollector diagnostics(file.context());
+    CpuOutput output = level == Level::Llvm  ? CpuOutput::LLVMText
+                       : level == Level::Asm ? CpuOutput::Assembly
+                                             : CpuOutput::Object;
+    auto object = buildKernelObject(code, result.description, output);
+    if (!object) {
+      // A pass says more than the caller's summary of it.
+      std::string summary = toString(object.takeError());
+      return diagnostics.takeError(summary);
+    }
+    result.code = std::move(*object);
+    return std::move(result);
+  }
+
+private:
+  Error add(const FormRequest &request, bool isFirst, bool inParts) {
+    auto whole = kernelOf(options.dimensions, request);
+    if (!whole) return whole.takeError();
+    KernelOp kernel = whole->kernel;
+    if (isFirst) {
+      describeExponents(kernel, result.description);
+      if (Error e = setParts()) return e;
+      if (auto reason = kernel->getAttrOfType<mlir::StringAttr>("reason")) result.reason = reason.str();
+    }
+    std::string form = kernel.getForm().str();
+    int64_t chunk = form == "recurrent" ? 1 : static_cast<int64_t>(kernel.getChunk());
+    std::optional<Costed> part;
     for (const CpuTarget &target : targets) {
       std::string entry = variantSymbol(result.description.symbol, form, chunk, target.name);
       if (llvm::any_of(result.description.variants, [&](const VariantDescription &v) { return v.symbol == entry; }))
         continue; // two requests that come to the same
-      auto loops = lowerKernel(*kernel, op, options.types, requests[i], target, entry);
+      auto loops = lower(kernel, request, target, entry);
       if (!loops) return loops.takeError();
       VariantDescription variant;
       variant.form = form, variant.chunk = chunk, variant.target = target.name, variant.features = target.abiFeatures;
       variant.cpu = target.abiFeatures & LINTEL_CPU_NATIVE ? target.cpu : "";
       variant.scratchBytes = loops->scratchBytes, variant.symbol = entry, variant.schedule = loops->schedule;
-      variant.origin = requests[i].origin;
+      variant.origin = request.origin;
+      if (inParts && plan.exist()) {
+        // The same form and chunk: the same sums in the same order, and so the same bits.
+        FormRequest same = request;
+        same.form = form, same.chunk = form == "recurrent" ? 0 : chunk;
+        if (!part) {
+          auto built = kernelOf(plan.dimensions, same);
+          if (!built) return built.takeError();
+          part = std::move(*built);
+        }
+        std::string symbol = entry + "_part" + std::to_string(plan.parts);
+        if (auto loops = lower(part->kernel, same, target, symbol)) {
+          variant.parts = {plan.parts, loops->scratchBytes, symbol, partCost(part->cost, whole->cost)};
+          keep(std::move(*loops), target);
+        } else if (Error e = withoutParts("the schedule does not fit a part: " + toString(loops.takeError()))) {
+          return e; // such as tiles as wide as the whole
+        }
+      }
+      keep(std::move(*loops), target);
       result.description.variants.push_back(std::move(variant));
-      code.push_back({*loops->loops, target});
-      lowered.push_back(std::move(*loops));
     }
-    if (i == 0 && options.variants.empty() && options.decode && op.splits() && form != "recurrent")
-      requests.push_back({"recurrent", 0});
+    return Error::success();
   }
-  DiagnosticCollector diagnostics(file.context());
-  CpuOutput output = level == Level::Llvm  ? CpuOutput::LLVMText
-                     : level == Level::Asm ? CpuOutput::Assembly
-                                           : CpuOutput::Object;
-  auto object = buildKernelObject(code, result.description, output);
-  if (!object) {
-    // A pass says more than the caller's summary of it.
-    std::string summary = toString(object.takeError());
-    return diagnostics.takeError(summary);
+
+  /// A kernel and the cost of its form.
+  struct Costed {
+    OwnedModule module;
+    KernelOp kernel;
+    double cost = 0;
+  };
+
+  Expected<Costed> kernelOf(const Dimensions &dimensions, const FormRequest &request) {
+    CompileOptions own = options;
+    own.dimensions = dimensions;
+    auto module = buildForm(file, op, own, request);
+    if (!module) return module.takeError();
+    double cost = 0;
+    for (mlir::Operation &form : *(*module)->getBody()) cost = costOf(&form, options.steps).total();
+    if (Error e = lowerForm(**module)) return std::move(e);
+    auto kernel = onlyKernel(**module);
+    if (!kernel) return kernel.takeError();
+    return Costed{std::move(*module), *kernel, cost};
   }
-  result.code = std::move(*object);
-  return std::move(result);
-}
+
+  Expected<LoopsResult> lower(KernelOp kernel, const FormRequest &request, const CpuTarget &target,
+                              const std::string &entry) {
+    return lowerKernel(kernel, op, options.types, request, target, entry);
+  }
+
+  /// Once the exponents are known.
+  Error setParts() {
+    std::vector<StateExponent> exponents;
+    for (const ParameterDescription &state : result.description.states) {
+      StateExponent &one = exponents.emplace_back();
+      one.index = state.exponent;
+      if (one && !result.description.exponents[one.index].dims.empty()) one.channels = state.dims[0];
+    }
+    std::string whyNot = plan.exist() ? sharedExponent(plan, op, exponents) : "";
+    if (!whyNot.empty()) return withoutParts(whyNot);
+    if (plan.exist()) describeParts(plan, result.description);
+    return Error::success();
+  }
+
+  /// An error where a number of parts was asked for.
+  Error withoutParts(const std::string &whyNot) {
+    if (options.parts.number) return notInParts(op, options.parts.number, whyNot);
+    plan.parts = 1;
+    result.description.notInParts = whyNot;
+    return Error::success();
+  }
+
+  void keep(LoopsResult loops, const CpuTarget &target) {
+    code.push_back({*loops.loops, target});
+    lowered.push_back(std::move(loops));
+  }
+
+  const SpecFile &file;
+  const OperatorInfo &op;
+  const CompileOptions &options;
+  ArrayRef<CpuTarget> targets;
+  CompiledOperator result;
+  PartsPlan plan;
+  std::vector<LoopsResult> lowered;
+  std::vector<VariantCode> code;
+};
+
+} // namespace
 
 Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const OperatorInfo &op,
                                                    const CompileOptions &options, Level level) {
@@ -282,7 +384,7 @@ Expected<CompiledOperator> lintel::compileOperator(const SpecFile &file, const O
   std::optional<std::string> key = cache.key(op, options, *targets);
   if (key)
     if (std::optional<CompiledOperator> found = cache.find(*key)) return std::move(*found);
-  auto compiled = compileAnew(file, op, options, *targets, level);
+  auto compiled = Compiler(file, op, options, *targets).compile(level);
   if (compiled && key) cache.insert(*key, *compiled);
   return compiled;
 }

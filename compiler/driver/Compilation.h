@@ -19,6 +19,13 @@ struct FormRequest {
   std::string origin = {};       // of form, chunk and schedule, for the manifest; empty: asked for, or the heuristic's
 };
 
+/// Parts of value columns, so that few heads occupy many threads (Parts.h).
+struct PartsRequest {
+  int64_t number = 1; // 1: none; 0: `usual` of them, or half as many and so on, or none where there can be none
+  int64_t usual = 2;
+  bool anyWidth = false; // for tests: also of columns that are no whole vectors
+};
+
 struct CompileOptions {
   Dimensions dimensions; // every name of the operator (bindDimensions)
   ElementTypes types;
@@ -29,7 +36,8 @@ struct CompileOptions {
   std::vector<FormRequest> variants;
   std::vector<std::string> targets{"native"}; // of one architecture
   int64_t steps = 4096;                       // T that forms are compared at
-  std::string cache = {};                     // folder of compiled operators (KernelCache.h); empty: none
+  PartsRequest parts;
+  std::string cache = {}; // folder of compiled operators (KernelCache.h); empty: none
 };
 
 enum class Level { Attn, Spec, Form, Kernel, Halide, Loops, Llvm, Asm, Object };

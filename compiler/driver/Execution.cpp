@@ -145,6 +145,7 @@ Expected<std::unique_ptr<PreparedCall>> PreparedCall::create(const lintel_kernel
   }
   call.form = self->form.empty() ? nullptr : self->form.c_str();
   call.chunk = options.chunk;
+  call.parts = options.parts;
   if (options.threads > 1) {
     self->pool = lintel_pool_create(options.threads, &error);
     if (!self->pool) return createStringError(Twine(error.message));

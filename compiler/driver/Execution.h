@@ -18,6 +18,7 @@ struct ExecuteOptions {
   bool headsFirst = false;
   /// Final states as they are held, beside their exponents, and not as the product.
   bool takeExponents = false;
+  lintel_parts parts = LINTEL_PARTS_AUTO;
   Progress *progress = nullptr; // counts heads
 };
 

@@ -5,6 +5,7 @@
 #include "compiler/analysis/TransitionAnalysis.h"
 #include "compiler/driver/Arrays.h"
 #include "compiler/driver/Exponents.h"
+#include "compiler/driver/Parts.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -123,6 +124,28 @@ struct Explainer {
     }
   }
 
+  /// As `compile` divides the chosen form.
+  Error parts(const SpecFile &file, CompileOptions options, mlir::Operation *whole) {
+    options.parts.number = 0;
+    auto target = resolveTarget("native");
+    if (!target) return target.takeError();
+    auto plan = planParts(op, options, *target);
+    if (!plan) return plan.takeError();
+    result.notInParts = plan->whyNot;
+    if (plan->exist()) result.notInParts = sharedExponent(*plan, op, exponentsOf(whole));
+    if (!result.notInParts.empty()) return Error::success();
+    double cost = costOf(whole, options.steps).total();
+    FormRequest same{formName(whole).str(), 0};
+    if (auto chunk = whole->getAttrOfType<mlir::IntegerAttr>("chunk")) same.chunk = chunk.getInt();
+    options.dimensions = plan->dimensions;
+    auto part = buildForm(file, op, options, same);
+    if (!part) return part.takeError();
+    for (mlir::Operation &form : *(*part)->getBody())
+      result.partCost = static_cast<double>(partCost(costOf(&form, options.steps).total(), cost)) / 1000;
+    result.parts = plan->parts, result.divided = plan->split.dimension;
+    return Error::success();
+  }
+
   void warnings() {
     DivisionAnalysis ranges(spec);
     for (mlir::Operation *division : ranges.doubtfulDivisions()) {
@@ -166,6 +189,7 @@ Expected<Explanation> lintel::explainOperator(const SpecFile &file, const Operat
     result.chosen = formName(&form).str();
     if (auto reason = form.getAttrOfType<mlir::StringAttr>("reason")) result.reason = reason.str();
     e.sizes(&form);
+    if (Error error = e.parts(file, options, &form)) return std::move(error);
   }
   e.warnings();
   return std::move(result);
@@ -209,6 +233,9 @@ void Explanation::print(raw_ostream &os) const {
   }
   os << "  why: " << reason << "\n";
   if (!tuned.empty()) os << "  instead, for f32 here: " << tuned << "\n";
+  os << "\nparts of a head, for fewer heads than threads\n  ";
+  if (parts) os << formatv("{0} of {1}, each at {2:f3} of the cost\n", parts, divided, partCost);
+  else os << "none: " << notInParts << "\n";
   os << formatv("\nmemory, a head after T = {0}\n", steps);
   std::string cache = formatv("a cache of {0} {1} numbers", join(kept, ", "), cacheNumbers).str();
   if (!stateNumbers) os << "  no state; " << (kept.empty() ? "no earlier step is read" : cache) << "\n";
@@ -243,21 +270,25 @@ json::Value Explanation::json() const {
                                       {"bytes", f.bytes},
                                       {"cost", f.cost}});
   }
-  return json::Object{{"operator", name},
-                      {"dimensions", std::move(dims)},
-                      {"steps", steps},
-                      {"bidirectional", bidirectional},
-                      {"inputs", std::move(inputList)},
-                      {"states", std::move(stateList)},
-                      {"numbers", json::Array(numbers)},
-                      {"forms", std::move(formList)},
-                      {"chosen", chosen},
-                      {"reason", reason},
-                      {"tuned", tuned.empty() ? json::Value(nullptr) : json::Value(tuned)},
-                      {"least_flops", leastFlops ? json::Value(*leastFlops) : json::Value(nullptr)},
-                      {"state_numbers", stateNumbers},
-                      {"cache_inputs", json::Array(kept)},
-                      {"cache_numbers", cacheNumbers},
-                      {"beats_softmax_from", crossover ? json::Value(*crossover) : json::Value(nullptr)},
-                      {"warnings", std::move(warningList)}};
+  return json::Object{
+      {"operator", name},
+      {"dimensions", std::move(dims)},
+      {"steps", steps},
+      {"bidirectional", bidirectional},
+      {"inputs", std::move(inputList)},
+      {"states", std::move(stateList)},
+      {"numbers", json::Array(numbers)},
+      {"forms", std::move(formList)},
+      {"chosen", chosen},
+      {"reason", reason},
+      {"parts", parts ? json::Value(json::Object{{"number", parts}, {"dimension", divided}, {"cost", partCost}})
+                      : json::Value(nullptr)},
+      {"not_in_parts", notInParts.empty() ? json::Value(nullptr) : json::Value(notInParts)},
+      {"tuned", tuned.empty() ? json::Value(nullptr) : json::Value(tuned)},
+      {"least_flops", leastFlops ? json::Value(*leastFlops) : json::Value(nullptr)},
+      {"state_numbers", stateNumbers},
+      {"cache_inputs", json::Array(kept)},
+      {"cache_numbers", cacheNumbers},
+      {"beats_softmax_from", crossover ? json::Value(*crossover) : json::Value(nullptr)},
+      {"warnings", std::move(warningList)}};
 }

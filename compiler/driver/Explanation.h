@@ -29,6 +29,10 @@ struct Explanation {
   std::vector<Form> forms;
   std::vector<std::string> numbers; // what is computed otherwise than it is written, and why
   std::string chosen, reason;
+  // Of value columns, in f32 on this machine: how many, of which dimension, a part's share of the cost; or why not.
+  int64_t parts = 0;
+  std::string divided, notInParts;
+  double partCost = 0;
   std::string tuned;                // instead, what a database has for f32 on this machine; empty: nothing
   std::optional<double> leastFlops; // a step and head: StepWork::flops
   int64_t stateNumbers = 0;         // a head

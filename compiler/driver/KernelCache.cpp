@@ -68,7 +68,8 @@ std::optional<std::string> KernelCache::key(const OperatorInfo &op, const Compil
   raw_string_ostream os(text);
   // The types as they are written: the symbol follows them.
   os << processIdentity() << specHash(op, options.dimensions, options.types) << "\n"
-     << options.types.text() << "\nsteps " << options.steps << " decode " << options.decode << "\n";
+     << options.types.text() << "\nsteps " << options.steps << " decode " << options.decode << " parts "
+     << options.parts.number << " " << options.parts.usual << " " << options.parts.anyWidth << "\n";
   std::vector<FormRequest> requests = options.variants;
   if (requests.empty()) requests.push_back(options.form);
   os << (options.variants.empty() ? "form" : "variants") << "\n";
@@ -89,7 +90,8 @@ namespace lintel {
 
 static json::Value toJSON(const ParameterDescription &p) {
   return json::Object{{"name", p.name},         {"kind", int64_t(p.kind)}, {"dtype", int64_t(p.dtype)},
-                      {"exponent", p.exponent}, {"dims", p.dims},          {"dimNames", p.dimNames}};
+                      {"exponent", p.exponent}, {"dims", p.dims},          {"dimNames", p.dimNames},
+                      {"columns", p.columns}};
 }
 
 template <typename Enum> static bool mapEnum(json::ObjectMapper &map, StringLiteral name, Enum &value, Enum last) {
@@ -103,20 +105,32 @@ static bool fromJSON(const json::Value &value, ParameterDescription &p, json::Pa
   json::ObjectMapper map(value, path);
   return map && map.map("name", p.name) && mapEnum(map, "kind", p.kind, LINTEL_EXPONENT) &&
          mapEnum(map, "dtype", p.dtype, LINTEL_BF16) && map.map("exponent", p.exponent) && map.map("dims", p.dims) &&
-         map.map("dimNames", p.dimNames);
+         map.map("dimNames", p.dimNames) && map.map("columns", p.columns);
+}
+
+static json::Value toJSON(const PartsDescription &p) {
+  return json::Object{{"parts", p.parts}, {"scratchBytes", p.scratchBytes}, {"symbol", p.symbol}, {"cost", p.cost}};
+}
+
+static bool fromJSON(const json::Value &value, PartsDescription &p, json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("parts", p.parts) && map.map("scratchBytes", p.scratchBytes) && map.map("symbol", p.symbol) &&
+         map.map("cost", p.cost);
 }
 
 static json::Value toJSON(const VariantDescription &v) {
-  return json::Object{{"form", v.form},         {"target", v.target},     {"cpu", v.cpu},
-                      {"features", v.features}, {"chunk", v.chunk},       {"scratchBytes", v.scratchBytes},
-                      {"symbol", v.symbol},     {"schedule", v.schedule}, {"origin", v.origin}};
+  return json::Object{{"form", v.form},          {"target", v.target},     {"cpu", v.cpu},
+                      {"features", v.features},  {"chunk", v.chunk},       {"scratchBytes", v.scratchBytes},
+                      {"symbol", v.symbol},      {"schedule", v.schedule}, {"origin", v.origin},
+                      {"parts", toJSON(v.parts)}};
 }
 
 static bool fromJSON(const json::Value &value, VariantDescription &v, json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("form", v.form) && map.map("target", v.target) && map.map("cpu", v.cpu) &&
          map.map("features", v.features) && map.map("chunk", v.chunk) && map.map("scratchBytes", v.scratchBytes) &&
-         map.map("symbol", v.symbol) && map.map("schedule", v.schedule) && map.map("origin", v.origin);
+         map.map("symbol", v.symbol) && map.map("schedule", v.schedule) && map.map("origin", v.origin) &&
+         map.map("parts", v.parts);
 }
 
 static json::Value toJSON(const CompiledOperator &c) {
@@ -132,6 +146,8 @@ static json::Value toJSON(const CompiledOperator &c) {
                       {"products", int64_t(k.products)},
                       {"causal", k.causal},
                       {"attends", k.attends},
+                      {"columns", k.columns},
+                      {"notInParts", k.notInParts},
                       {"names", std::move(names)},
                       {"sizes", std::move(sizes)},
                       {"inputs", json::Array(k.inputs)},
@@ -150,9 +166,10 @@ static bool fromJSON(const json::Value &value, CompiledOperator &c, json::Path p
   if (!(map && map.map("triple", c.triple) && map.map("reason", c.reason) && map.map("symbol", k.symbol) &&
         map.map("name", k.name) && map.map("specHash", k.specHash) && mapEnum(map, "dtype", k.dtype, LINTEL_BF16) &&
         mapEnum(map, "products", k.products, LINTEL_BF16) && map.map("causal", k.causal) &&
-        map.map("attends", k.attends) && map.map("names", names) && map.map("sizes", sizes) &&
-        map.map("inputs", k.inputs) && map.map("states", k.states) && map.map("exponents", k.exponents) &&
-        map.map("out", k.out) && map.map("others", k.others) && map.map("variants", k.variants)))
+        map.map("attends", k.attends) && map.map("columns", k.columns) && map.map("notInParts", k.notInParts) &&
+        map.map("names", names) && map.map("sizes", sizes) && map.map("inputs", k.inputs) &&
+        map.map("states", k.states) && map.map("exponents", k.exponents) && map.map("out", k.out) &&
+        map.map("others", k.others) && map.map("variants", k.variants)))
     return false;
   for (auto [name, size] : llvm::zip_equal(names, sizes)) k.dimensions.emplace_back(name, size);
   return true;

@@ -1,5 +1,6 @@
 // lintel bench and lintel measure: one candidate at a shape, its result checked first.
 #include "compiler/driver/Benchmark.h"
+#include "compiler/driver/Parts.h"
 #include "compiler/tools/Database.h"
 #include "compiler/tools/Point.h"
 #include "compiler/tools/ProgressLine.h"
@@ -24,6 +25,9 @@ protected:
     if (!form) return form.takeError();
     point.request.compile.form = *form;
     if (Error e = choose()) return std::move(e);
+    PartsRequest &parts = point.request.compile.parts;
+    parts = partsFor(point.request.batch * point.request.heads, point.request.threads);
+    if (code.parts) parts.number = code.parts;
     ProgressLine progress;
     point.request.progress = &progress;
     return benchmarkOperator(*point.file, *point.op, point.request);

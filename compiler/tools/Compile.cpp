@@ -49,6 +49,7 @@ public:
     CompileOptions options;
     if (Error e = asked(options.form)) return std::move(e);
     options.decode = form() == "auto";
+    options.parts.number = level && !code.parts ? 1 : code.parts; // one level shows one function, unless asked
     options.cache = cacheFolder();
     if (!target.empty()) options.targets.assign(target.begin(), target.end());
     if (Error e = checkTargets(options.targets)) return std::move(e);

@@ -3,6 +3,7 @@
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/Exponents.h"
 #include "compiler/driver/Outputs.h"
+#include "compiler/driver/Parts.h"
 #include "compiler/driver/Reference.h"
 #include "compiler/tools/Database.h"
 #include "compiler/tools/ProgressLine.h"
@@ -152,6 +153,8 @@ private:
     options.form = *request;
     options.decode = false;
     options.targets = {target};
+    options.parts = partsFor(arrays.sequences() * arrays.heads, static_cast<int>(threads));
+    if (code.parts) options.parts.number = code.parts;
     progress.clear();
     if (Error e = choose(file, op, arrays, options)) return std::move(e);
     progress.phase("compiling " + op.name);

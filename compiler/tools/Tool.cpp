@@ -35,7 +35,12 @@ CodeOptions::CodeOptions(Subcommand &c)
       schedule("schedule", cl::desc("a .sched file: how the stages of the form are computed"), cl::value_desc("FILE"),
                cl::sub(c.sub), cl::cat(c.category)),
       chunk("chunk", cl::desc("steps a chunk; 0 (default) chooses"), cl::value_desc("N"), cl::init(0),
-            range{0, 4096, "a chunk of 1 to 4096 steps, or 0 to choose one,"}, cl::sub(c.sub), cl::cat(c.category)) {}
+            range{0, 4096, "a chunk of 1 to 4096 steps, or 0 to choose one,"}, cl::sub(c.sub), cl::cat(c.category)),
+      parts("column-parts",
+            cl::desc("parts that a head's value columns can be computed in, for fewer heads than threads; 1: none, 0 "
+                     "(default) chooses"),
+            cl::value_desc("N"), cl::init(0), range{0, 64, "1 to 64 parts, or 0 to choose,"}, cl::sub(c.sub),
+            cl::cat(c.category)) {}
 
 Expected<std::vector<const OperatorInfo *>> SpecOptions::select(const SpecFile &file) const {
   std::vector<const OperatorInfo *> result;

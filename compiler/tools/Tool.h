@@ -84,11 +84,11 @@ struct TypeOptions {
   llvm::Expected<TypeRequest> types() const { return parseTypes(dtypes, products); }
 };
 
-/// --dtype, --products, --form, --chunk and --schedule.
+/// --dtype, --products, --form, --chunk, --schedule and --column-parts.
 struct CodeOptions : TypeOptions {
   explicit CodeOptions(Subcommand &command);
   llvm::cl::opt<std::string> form, schedule;
-  IntegerOption chunk;
+  IntegerOption chunk, parts;
 
   /// Checks --form.
   llvm::Error check() const;

@@ -24,6 +24,31 @@ static int checkParameter(const lintel_parameter *p, int kind, const char **reas
   return *reason != NULL;
 }
 
+/* Whether parts of this variant divide the axes that they should; all else is checked. */
+static int hasParts(const lintel_kernel *kernel, const lintel_variant *variant) {
+  if (variant->parts < 2 || !variant->run_part || variant->part_cost < 1 || variant->part_cost > 1000000) return 0;
+  const struct {
+    const lintel_parameter *list;
+    uint32_t count;
+  } all[] = {{kernel->inputs, kernel->num_inputs},
+             {kernel->states, kernel->num_states},
+             {kernel->exponents, kernel->num_exponents},
+             {kernel->out, kernel->num_outputs}};
+  for (int kind = 0; kind < 4; ++kind)
+    for (uint32_t i = 0; i < all[kind].count; ++i) {
+      const lintel_parameter *p = &all[kind].list[i];
+      if (p->columns < 0 || p->columns > p->rank) return 0;
+      if (p->columns && p->dim[p->columns - 1] % variant->parts) return 0;
+      if (!p->columns && p->kind == LINTEL_OUT) return 0; /* every part would write it */
+    }
+  /* The rows of a state are divided with their exponents, and one exponent for all rows is each part's. */
+  for (uint32_t i = 0; i < kernel->num_states; ++i) {
+    const lintel_parameter *state = &kernel->states[i];
+    if (state->exponent && kernel->exponents[state->exponent - 1].columns != state->columns) return 0;
+  }
+  return 1;
+}
+
 int lintel_internal_check_kernel(const lintel_kernel *kernel, lintel_error *error) {
   if (!kernel) return lintel_internal_fail(error, LINTEL_ERROR_ARGUMENT, "kernel: expected a kernel, found NULL");
   if (kernel->abi_version != LINTEL_ABI_VERSION)
@@ -63,6 +88,7 @@ int lintel_internal_check_kernel(const lintel_kernel *kernel, lintel_error *erro
   for (uint32_t i = 0; !reason && i < kernel->num_variants; ++i) {
     const lintel_variant *variant = &kernel->variants[i];
     if (!variant->form || !variant->target || !variant->run || variant->chunk < 1) reason = "an unfinished variant";
+    else if (variant->parts && !hasParts(kernel, variant)) reason = "a variant whose parts do not divide it";
   }
   if (!reason) return LINTEL_OK;
   return lintel_internal_fail(error, LINTEL_ERROR_KERNEL, "kernel: damaged, it has %s; compile the operator again",
@@ -395,6 +421,9 @@ int lintel_internal_plan(const lintel_call *call, lintel_plan *plan, lintel_erro
     return lintel_internal_fail(
         error, LINTEL_ERROR_ARGUMENT, "lengths: expected an array of num_lengths, found %s%lld",
         call->lengths ? "num_lengths = " : "NULL with num_lengths = ", (long long)call->num_lengths);
+  if (call->parts < LINTEL_PARTS_AUTO || call->parts > LINTEL_PARTS_ALWAYS)
+    return lintel_internal_fail(error, LINTEL_ERROR_ARGUMENT, "parts: expected a lintel_parts from %d to %d, found %d",
+                                LINTEL_PARTS_AUTO, LINTEL_PARTS_ALWAYS, (int)call->parts);
   plan->call = call;
   plan->threads = 1;
   if (call->executor) {

@@ -36,6 +36,27 @@ typedef struct lintel_plan {
 
 int lintel_internal_plan(const lintel_call *call, lintel_plan *plan, lintel_error *error);
 
+/* Into how many parts each of `items` items is taken; 1: as it is. */
+int64_t lintel_internal_parts(const lintel_plan *plan, int64_t items);
+/* Bytes that a thread needs for the columns of states, and that each item needs for the states and exponents that are
+ * not divided: these may be written where they are read, so that all parts must have read them first. */
+uint64_t lintel_internal_part_bytes(const lintel_kernel *kernel, const lintel_variant *variant);
+uint64_t lintel_internal_kept_bytes(const lintel_kernel *kernel);
+
+/* An item's pointers, to be changed; `whole` is one pointer for each state, for what is copied back. */
+typedef struct part_tables {
+  const void **input, **stateIn;
+  void **stateOut, **out;
+  const double **exponentIn;
+  double **exponentOut;
+  void **whole;
+} part_tables;
+
+/* Runs a part of an item of one step or more, whose pointers, those of the tables, are the whole item's. Final states
+ * and exponents that are not divided go to `kept`, one after another. */
+void lintel_internal_run_part(const lintel_kernel *kernel, const lintel_variant *variant, const lintel_item *item,
+                              part_tables tables, int64_t part, char *apart, char *kept);
+
 /* Bytes of one thread's part of the scratch memory, of the part shared by all, and of the whole (0: does not fit). */
 uint64_t lintel_internal_thread_bytes(const lintel_kernel *kernel, const lintel_variant *variant);
 uint64_t lintel_internal_shared_bytes(const lintel_kernel *kernel);

@@ -5,14 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One thread's part of the scratch memory: this, its pointer tables, then the variant's own scratch. */
+/* One thread's part of the scratch memory: this, its pointer tables, columns of states where the variant has parts,
+ * then the variant's own scratch. */
 typedef struct thread_area {
   int64_t sequence, first; /* of packed sequences: the last one visited and its first step */
 } thread_area;
 
 typedef struct run {
   lintel_plan plan;
-  int64_t count; /* items: sequences x heads, sequence by sequence */
+  int64_t parts; /* of each item */
+  int64_t count; /* sequences x heads x parts, sequence by sequence */
+  char *kept;    /* where there are parts: final states that are not divided, item by item */
+  uint64_t keptBytes;
   char *threadAreas;
   uint64_t threadBytes;
   const int64_t *inputStep, *inputRow, *outStep;
@@ -23,7 +27,7 @@ typedef struct run {
 /* ---- Scratch ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t tableBytes(const lintel_kernel *kernel) {
-  uint64_t pointers = (uint64_t)kernel->num_inputs + 2 * (uint64_t)kernel->num_states +
+  uint64_t pointers = (uint64_t)kernel->num_inputs + 3 * (uint64_t)kernel->num_states +
                       2 * (uint64_t)kernel->num_exponents + kernel->num_outputs;
   return lintel_internal_round_up(sizeof(thread_area) + pointers * sizeof(void *), LINTEL_ALIGNMENT);
 }
@@ -34,14 +38,24 @@ uint64_t lintel_internal_shared_bytes(const lintel_kernel *kernel) {
 }
 
 uint64_t lintel_internal_thread_bytes(const lintel_kernel *kernel, const lintel_variant *variant) {
-  if (variant->scratch_bytes > INT64_MAX) return UINT64_MAX;
-  return tableBytes(kernel) + lintel_internal_round_up(variant->scratch_bytes, LINTEL_ALIGNMENT);
+  uint64_t own = variant->scratch_bytes;
+  if (variant->parts && variant->part_scratch_bytes > own) own = variant->part_scratch_bytes;
+  const uint64_t apart = lintel_internal_part_bytes(kernel, variant);
+  if (own > INT64_MAX || apart > INT64_MAX / 4) return UINT64_MAX;
+  return tableBytes(kernel) + apart + lintel_internal_round_up(own, LINTEL_ALIGNMENT);
+}
+
+/* Of what parts keep; UINT64_MAX: does not fit. */
+static uint64_t keptTotal(const lintel_kernel *kernel, const lintel_variant *variant, int threads) {
+  uint64_t bytes = variant->parts ? lintel_internal_kept_bytes(kernel) : 0;
+  return __builtin_mul_overflow(bytes, (uint64_t)threads * LINTEL_PARTS_ITEMS, &bytes) ? UINT64_MAX : bytes;
 }
 
 uint64_t lintel_internal_scratch_bytes(const lintel_kernel *kernel, const lintel_variant *variant, int threads) {
   uint64_t bytes;
   /* The last term lets the caller's memory have any alignment. */
   uint64_t fixed = lintel_internal_shared_bytes(kernel) + LINTEL_ALIGNMENT - 1;
+  if (__builtin_add_overflow(fixed, keptTotal(kernel, variant, threads), &fixed)) return 0;
   if (__builtin_mul_overflow(lintel_internal_thread_bytes(kernel, variant), (uint64_t)threads, &bytes)) return 0;
   if (__builtin_add_overflow(bytes, fixed, &bytes) || bytes > INT64_MAX) return 0;
   return bytes;
@@ -112,7 +126,7 @@ static void passStates(const lintel_kernel *kernel, const lintel_item *item) {
   }
 }
 
-static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t head) {
+static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t head, int64_t part) {
   const lintel_call *call = r->plan.call;
   const lintel_kernel *kernel = call->kernel;
   const void **input = (const void **)(area + 1);
@@ -120,6 +134,7 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
   void **stateOut = (void **)(stateIn + kernel->num_states), **out = stateOut + kernel->num_states;
   const double **exponentIn = (const double **)(out + kernel->num_outputs);
   double **exponentOut = (double **)(exponentIn + kernel->num_exponents);
+  void **whole = (void **)(exponentOut + kernel->num_exponents);
 
   int64_t batch = sequence, first = 0, steps = r->plan.steps;
   if (call->lengths) {
@@ -147,7 +162,7 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
   item.exponent_in = exponentIn;
   item.exponent_out = exponentOut;
   if (steps == 0) {
-    passStates(kernel, &item);
+    if (part == 0) passStates(kernel, &item);
     return;
   }
   for (uint32_t i = 0; i < kernel->num_inputs; ++i) {
@@ -168,8 +183,36 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
   }
   item.out = out;
   item.out_step = r->outStep;
-  item.scratch = (char *)area + tableBytes(kernel);
-  r->plan.variant->run(&item);
+  char *apart = (char *)area + tableBytes(kernel);
+  item.scratch = apart + lintel_internal_part_bytes(kernel, r->plan.variant);
+  if (r->parts == 1) {
+    r->plan.variant->run(&item);
+    return;
+  }
+  const part_tables tables = {input, stateIn, stateOut, out, exponentIn, exponentOut, whole};
+  lintel_internal_run_part(kernel, r->plan.variant, &item, tables, part, apart,
+                           r->kept + (uint64_t)(sequence * r->plan.heads + head) * r->keptBytes);
+}
+
+/* Moves to its place what the parts of items have kept, now that all of them have read what was there. */
+static void moveKept(const run *r) {
+  const lintel_call *call = r->plan.call;
+  const lintel_kernel *kernel = call->kernel;
+  const char *kept = r->kept;
+  for (int64_t number = 0; number < r->count / r->parts; ++number) {
+    const int64_t sequence = number / r->plan.heads, head = number % r->plan.heads;
+    const int wasRun = (call->lengths ? call->lengths[sequence] : r->plan.steps) > 0;
+    for (uint32_t i = 0; i < kernel->num_states + kernel->num_exponents; ++i) {
+      const int isState = i < kernel->num_states;
+      const lintel_parameter *p = isState ? &kernel->states[i] : &kernel->exponents[i - kernel->num_states];
+      if (p->columns) continue;
+      void *to = isState ? stateOf(call->states_out, call->states_out_at, i, sequence, head)
+                         : stateOf(call->exponents_out, call->exponents_out_at, i - kernel->num_states, sequence, head);
+      const size_t bytes = (size_t)lintel_internal_elements(p) * lintel_dtype_bytes(p->dtype);
+      if (to && wasRun) memcpy(to, kept, bytes);
+      kept += lintel_internal_round_up(bytes, LINTEL_ALIGNMENT);
+    }
+  }
 }
 
 static void runRange(void *data, int64_t begin, int64_t end, int thread) {
@@ -179,9 +222,12 @@ static void runRange(void *data, int64_t begin, int64_t end, int thread) {
     return;
   }
   thread_area *area = (thread_area *)(void *)(r->threadAreas + (uint64_t)thread * r->threadBytes);
-  int64_t sequence = begin / r->plan.heads, head = begin % r->plan.heads;
+  int64_t part = begin % r->parts, number = begin / r->parts;
+  int64_t sequence = number / r->plan.heads, head = number % r->plan.heads;
   for (int64_t i = begin; i < end; ++i) {
-    runItem(r, area, sequence, head);
+    runItem(r, area, sequence, head, part);
+    if (++part < r->parts) continue;
+    part = 0;
     if (++head == r->plan.heads) head = 0, ++sequence;
   }
   atomic_fetch_add_explicit(&r->done, end - begin, memory_order_relaxed);
@@ -208,6 +254,8 @@ int lintel_run(const lintel_call *call, lintel_error *error) {
     return lintel_internal_fail(error, LINTEL_ERROR_SHAPE, "%lld sequences of %lld heads are too many",
                                 (long long)r.plan.sequences, (long long)r.plan.heads);
   if (r.count == 0) return LINTEL_OK;
+  r.parts = lintel_internal_parts(&r.plan, r.count);
+  r.count *= r.parts; /* there are few items then */
 
   void *own = NULL;
   char *scratch = call->scratch;
@@ -234,14 +282,17 @@ int lintel_run(const lintel_call *call, lintel_error *error) {
   r.inputRow = rows;
   r.outStep = outSteps;
   r.threadBytes = lintel_internal_thread_bytes(kernel, r.plan.variant);
-  r.threadAreas = scratch + lintel_internal_shared_bytes(kernel);
+  r.kept = scratch + lintel_internal_shared_bytes(kernel);
+  r.keptBytes = lintel_internal_kept_bytes(kernel);
+  r.threadAreas = r.kept + keptTotal(kernel, r.plan.variant, r.plan.threads);
   for (int thread = 0; thread < r.plan.threads; ++thread)
     memset(r.threadAreas + (uint64_t)thread * r.threadBytes, 0, sizeof(thread_area));
 
   if (call->executor) call->executor->run(call->executor->context, r.count, runRange, &r);
   else runRange(&r, 0, r.count, 0);
-  free(own);
   int64_t done = atomic_load(&r.done);
+  if (r.parts > 1 && done == r.count && !atomic_load(&r.broken)) moveKept(&r);
+  free(own);
   if (atomic_load(&r.broken) || done != r.count)
     return lintel_internal_fail(error, LINTEL_ERROR_EXECUTOR,
                                 "executor: expected %lld items done once each on threads 0 to %d, found %lld done%s",

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define LINTEL_ABI_VERSION 4u
+#define LINTEL_ABI_VERSION 5u
 
 typedef enum lintel_dtype { LINTEL_F64 = 0, LINTEL_F32 = 1, LINTEL_F16 = 2, LINTEL_BF16 = 3 } lintel_dtype;
 typedef enum lintel_kind {
@@ -46,6 +46,7 @@ typedef struct lintel_parameter {
   int32_t rank;     /* 0, 1 or 2: how many of dim[] count */
   int32_t exponent; /* of a state: 1 + the position in lintel_kernel.exponents of the one it is held with; 0: none */
   int64_t dim[2];   /* sizes of the inner axes */
+  int32_t columns;  /* 1 + the inner axis that a variant's parts divide among them; 0: each part has all of it */
 } lintel_parameter;
 
 /* One head of one sequence. Pointer arrays are in the order of lintel_kernel.inputs / .states / .out. */
@@ -97,6 +98,14 @@ typedef struct lintel_variant {
   int64_t chunk;          /* steps a pass of the form takes at a time; 1 for recurrent */
   uint64_t scratch_bytes; /* for each thread */
   lintel_item_function run;
+  /* An item in parts, for calls with fewer items than threads: run_part does elements [i n, (i + 1) n) of the axes that
+   * lintel_parameter.columns names, where n is the axis's size over `parts`, on an item whose pointers stand at the
+   * first of them and whose states hold these alone, contiguous. What has no such axis every part computes, and gets,
+   * in full. Together the parts give the bits that `run` gives. */
+  int64_t parts; /* 2 or more; 0: none */
+  uint64_t part_scratch_bytes;
+  lintel_item_function run_part;
+  int64_t part_cost; /* of one part, in thousandths of the whole's, as the compiler estimates it */
 } lintel_variant;
 
 typedef struct lintel_kernel {

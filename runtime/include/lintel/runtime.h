@@ -159,6 +159,16 @@ LINTEL_API int32_t lintel_output_index(const lintel_kernel *kernel, const char *
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
+/* Whether heads are computed in parts (lintel_variant.parts), which occupy more threads than there are heads. The
+ * result is the same bits. LINTEL_PARTS_AUTO: where the variant has parts and they are estimated to take less time:
+ * fewer heads than threads, or a number that does not fill them evenly, and sequences long enough. */
+typedef enum lintel_parts {
+  LINTEL_PARTS_AUTO = 0,
+  LINTEL_PARTS_NEVER = 1,
+  LINTEL_PARTS_ALWAYS = 2 /* wherever the variant has them and heads are at most LINTEL_PARTS_ITEMS times the threads */
+} lintel_parts;
+#define LINTEL_PARTS_ITEMS 4
+
 /* One run of an operator. Zero-initialise it, then set what is needed: all that is optional is off when zero.
  *
  * B, T and H are taken from the arrays. H is the largest number of heads found; a token input may have G heads where G
@@ -199,6 +209,7 @@ typedef struct lintel_call {
   const lintel_array *exponents_out; /* an array may be the same in both */
   void *const *const *exponents_in_at;
   void *const *const *exponents_out_at;
+  int32_t parts; /* lintel_parts */
 } lintel_call;
 
 /* Scratch memory, in bytes, that a call with this form and chunk on so many threads needs, whatever its B, T and H.

@@ -1,6 +1,7 @@
 // Every example operator through the whole compiler, in every form that it has, against the interpreter.
 // uses: examples/specs/*.attn
 #include "codegen/cpu/CpuTarget.h"
+#include "compiler/analysis/ColumnSplit.h"
 #include "compiler/analysis/InputUse.h"
 #include "compiler/driver/Compare.h"
 #include "compiler/driver/Compilation.h"
@@ -68,6 +69,49 @@ TEST_P(EverySpec, CompiledEqualsInterpreted) {
       EXPECT_TRUE(difference.ok) << op.name << " " << form << ": " << difference.failure;
     }
     EXPECT_GT(forms, 0u) << op.name;
+  }
+}
+
+// In parts of whole vectors, and of a vector's rest, on inputs and states that start anywhere.
+TEST_P(EverySpec, PartsGiveTheBitsOfTheWhole) {
+  auto file = llvm::cantFail(SpecFile::open(GetParam()));
+  for (const OperatorInfo &op : file->operators()) {
+    ColumnSplit split = columnSplitOf(op.spec);
+    if (!split.whyNot.empty()) continue;
+    for (int64_t parts : {2, 3}) {
+      CompileOptions options;
+      options.parts = {0, parts, /*anyWidth=*/true};
+      const int64_t sizes[] = {7, 5, 9, 6, 11};
+      for (auto [i, name] : llvm::enumerate(op.dimensions))
+        options.dimensions.push_back({name, name == split.dimension ? 24 : sizes[i % 5]});
+      options.cache = llvm::sys::Process::GetEnv("LINTEL_CACHE").value_or("");
+      options.decode = false;
+      if (parts == 3 && op.splits()) options.form = {"recurrent", 0};
+      auto compiled = compileOperator(*file, op, options);
+      ASSERT_TRUE(static_cast<bool>(compiled)) << llvm::toString(compiled.takeError());
+      const VariantDescription &variant = compiled->description.variants[0];
+      if (!compiled->description.notInParts.empty()) {
+        EXPECT_NE(compiled->description.notInParts.find("exponent"), std::string::npos);
+        continue;
+      }
+      ASSERT_EQ(variant.parts.parts, parts) << op.name;
+      EXPECT_LT(variant.parts.cost, 1000) << op.name;
+      auto kernel = llvm::cantFail(loadOperator(*compiled));
+      for (bool initial : {false, true}) {
+        RandomRequest request;
+        request.batch = 2, request.steps = 37, request.heads = 2, request.groups = 1;
+        request.dimensions = options.dimensions, request.initial = initial && op.splits();
+        BoundArrays arrays = llvm::cantFail(randomArrays(op, inputUses(op.spec), request));
+        ExecuteOptions execute;
+        execute.poison = true, execute.threads = 2, execute.takeExponents = true;
+        execute.parts = LINTEL_PARTS_NEVER;
+        RunResult whole = llvm::cantFail(executeKernel(kernel->kernel(), op, arrays, execute));
+        execute.parts = LINTEL_PARTS_ALWAYS;
+        RunResult divided = llvm::cantFail(executeKernel(kernel->kernel(), op, arrays, execute));
+        auto other = firstOtherBits(op, whole, divided);
+        EXPECT_FALSE(other) << op.name << " " << variant.form << " in " << parts << ": " << *other;
+      }
+    }
   }
 }
 

@@ -45,7 +45,7 @@ TEST(Check, Kernels) {
   lintel_kernel bad = fake_blend;
   p.call.kernel = &bad;
   bad.abi_version = 99;
-  EXPECT_REFUSED(p, LINTEL_ERROR_KERNEL, "version 4", "99", "compile");
+  EXPECT_REFUSED(p, LINTEL_ERROR_KERNEL, "version 5", "99", "compile");
   bad = fake_blend;
   bad.struct_bytes = 8;
   EXPECT_REFUSED(p, LINTEL_ERROR_KERNEL, "too short");

@@ -50,17 +50,18 @@ static void neverRun(const lintel_item *item) {
   abort();
 }
 
-static const lintel_parameter blendInputs[] = {{"q", LINTEL_TOKEN, LINTEL_F32, 1, 0, {3, 0}},
-                                               {"k", LINTEL_TOKEN, LINTEL_F32, 1, 0, {3, 0}},
-                                               {"u", LINTEL_TOKEN, LINTEL_F32, 0, 0, {0, 0}},
-                                               {"g", LINTEL_HEAD, LINTEL_F32, 0, 0, {0, 0}},
-                                               {"w", LINTEL_SHARED, LINTEL_F32, 2, 0, {2, 3}}};
-static const lintel_parameter blendStates[] = {{"S", LINTEL_STATE, LINTEL_F32, 2, 0, {2, 3}},
-                                               {"z", LINTEL_STATE, LINTEL_F32, 1, 0, {3, 0}}};
-static const lintel_parameter out3 = {"out", LINTEL_OUT, LINTEL_F32, 1, 0, {3, 0}};
-static const lintel_variant blendVariants[] = {{"chunkwise", "future", "", FAKE_FEATURE | BASE, 16, 4096, neverRun},
-                                               {"chunkwise", "base", "", BASE, 4, 1000, blendChunkwise},
-                                               {"recurrent", "base", "", BASE, 1, 0, blendRecurrent}};
+static const lintel_parameter blendInputs[] = {{"q", LINTEL_TOKEN, LINTEL_F32, 1, 0, {3, 0}, 0},
+                                               {"k", LINTEL_TOKEN, LINTEL_F32, 1, 0, {3, 0}, 0},
+                                               {"u", LINTEL_TOKEN, LINTEL_F32, 0, 0, {0, 0}, 0},
+                                               {"g", LINTEL_HEAD, LINTEL_F32, 0, 0, {0, 0}, 0},
+                                               {"w", LINTEL_SHARED, LINTEL_F32, 2, 0, {2, 3}, 0}};
+static const lintel_parameter blendStates[] = {{"S", LINTEL_STATE, LINTEL_F32, 2, 0, {2, 3}, 0},
+                                               {"z", LINTEL_STATE, LINTEL_F32, 1, 0, {3, 0}, 0}};
+static const lintel_parameter out3 = {"out", LINTEL_OUT, LINTEL_F32, 1, 0, {3, 0}, 0};
+static const lintel_variant blendVariants[] = {
+    {"chunkwise", "future", "", FAKE_FEATURE | BASE, 16, 4096, neverRun, 0, 0, NULL, 0},
+    {"chunkwise", "base", "", BASE, 4, 1000, blendChunkwise, 0, 0, NULL, 0},
+    {"recurrent", "base", "", BASE, 1, 0, blendRecurrent, 0, 0, NULL, 0}};
 const lintel_kernel fake_blend = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "blend", "00",          LINTEL_F32, 1, 5, 2, 3, 0, 1, 0,
     blendInputs,        blendStates,           &out3,   blendVariants, NULL};
@@ -74,7 +75,7 @@ static void total(const lintel_item *item) {
     for (int c = 0; c < 3; ++c) ((float *)item->out[0])[t * item->out_step[0] + c] = sum[c];
 }
 
-static const lintel_variant totalVariants[] = {{"parallel", "base", "", BASE, 1, 0, total}};
+static const lintel_variant totalVariants[] = {{"parallel", "base", "", BASE, 1, 0, total, 0, 0, NULL, 0}};
 const lintel_kernel fake_total = {LINTEL_ABI_VERSION,
                                   sizeof(lintel_kernel),
                                   "total",
@@ -109,14 +110,14 @@ static void both(const lintel_item *item) {
   }
 }
 
-static const lintel_parameter bothOutputs[] = {{"out", LINTEL_OUT, LINTEL_F32, 1, 0, {3, 0}},
-                                               {"sum", LINTEL_OUT, LINTEL_F32, 0, 0, {0, 0}}};
-static const lintel_variant bothVariants[] = {{"recurrent", "base", "", BASE, 1, 0, both}};
+static const lintel_parameter bothOutputs[] = {{"out", LINTEL_OUT, LINTEL_F32, 1, 0, {3, 0}, 0},
+                                               {"sum", LINTEL_OUT, LINTEL_F32, 0, 0, {0, 0}, 0}};
+static const lintel_variant bothVariants[] = {{"recurrent", "base", "", BASE, 1, 0, both, 0, 0, NULL, 0}};
 const lintel_kernel fake_both = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "both", "04", LINTEL_F32, 1, 1, 0, 1, 0, 2, 0, blendInputs, NULL,
     bothOutputs,        bothVariants,          NULL};
 
-static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1, 0, bare}};
+static const lintel_variant bareVariants[] = {{"recurrent", "base", "", BASE, 1, 0, bare, 0, 0, NULL, 0}};
 #define BARE(name, hash, attends)                                                                                      \
   {                                                                                                                    \
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), name, hash, LINTEL_F32, 1, 1, 0, 1, attends, 1, 0, blendInputs, NULL,   \
@@ -140,9 +141,68 @@ static void halved(const lintel_item *item) {
   if (taken) *taken = p;
 }
 
-static const lintel_parameter halvedStates[] = {{"s", LINTEL_STATE, LINTEL_F32, 1, 1, {3, 0}}};
-static const lintel_parameter halvedExponents[] = {{"p", LINTEL_EXPONENT, LINTEL_F64, 0, 0, {0, 0}}};
-static const lintel_variant halvedVariants[] = {{"recurrent", "base", "", BASE, 1, 0, halved}};
+static const lintel_parameter halvedStates[] = {{"s", LINTEL_STATE, LINTEL_F32, 1, 1, {3, 0}, 0}};
+static const lintel_parameter halvedExponents[] = {{"p", LINTEL_EXPONENT, LINTEL_F64, 0, 0, {0, 0}, 0}};
+static const lintel_variant halvedVariants[] = {{"recurrent", "base", "", BASE, 1, 0, halved, 0, 0, NULL, 0}};
 const lintel_kernel fake_halved = {
     LINTEL_ABI_VERSION, sizeof(lintel_kernel), "halved", "05",           LINTEL_F32,     1, 1, 1, 1, 0, 1, 1,
     blendInputs,        halvedStates,          &out3,    halvedVariants, halvedExponents};
+
+/* `columns` of the four, whose pointers stand at the first of them. */
+static void parted(const lintel_item *item, int64_t columns) {
+  float n[2] = {0, 0}, S[2][4] = {{0}}, R[4][2] = {{0}};
+  const float *w = (const float *)item->input[2], *a = (const float *)item->input[3];
+  if ((uintptr_t)item->scratch % 64) abort();
+  for (int c = 0; c < 2; ++c) {
+    if (item->state_in[2]) n[c] = ((const float *)item->state_in[2])[c];
+    for (int64_t e = 0; e < columns; ++e) {
+      if (item->state_in[0]) S[c][e] = ((const float *)item->state_in[0])[c * columns + e];
+      if (item->state_in[1]) R[e][c] = ((const float *)item->state_in[1])[e * 2 + c];
+    }
+  }
+  const double *given = item->exponent_in ? item->exponent_in[0] : NULL;
+  const double p = (given ? *given : 0) + (double)item->steps;
+  for (int64_t t = 0; t < item->steps; ++t) {
+    const float *q = (const float *)item->input[0] + t * item->input_step[0];
+    const float *v = (const float *)item->input[1] + t * item->input_step[1];
+    float *out = (float *)item->out[0] + t * item->out_step[0], *more = (float *)item->out[1] + t * item->out_step[1];
+    for (int c = 0; c < 2; ++c) n[c] += q[c];
+    for (int64_t e = 0; e < columns; ++e) {
+      out[e] = w[e] + w[item->input_row[2] + e] * w[2 * item->input_row[2] + e];
+      for (int c = 0; c < 2; ++c) {
+        S[c][e] += q[c] * v[e];
+        R[e][c] += v[e] * a[e * item->input_row[3] + c];
+        out[e] += q[c] * S[c][e] + R[e][c] * n[c];
+      }
+      more[e] = v[e] + n[0] + n[1];
+    }
+  }
+  for (int c = 0; c < 2; ++c) {
+    if (item->state_out[2]) ((float *)item->state_out[2])[c] = n[c];
+    for (int64_t e = 0; e < columns; ++e) {
+      if (item->state_out[0]) ((float *)item->state_out[0])[c * columns + e] = S[c][e];
+      if (item->state_out[1]) ((float *)item->state_out[1])[e * 2 + c] = R[e][c];
+    }
+  }
+  if (item->exponent_out && item->exponent_out[0]) *item->exponent_out[0] = p;
+  memset(item->scratch, 0xff, columns == 4 ? 100 : 200);
+}
+
+static void partedWhole(const lintel_item *item) { parted(item, 4); }
+static void partedPart(const lintel_item *item) { parted(item, 2); }
+
+static const lintel_parameter partedInputs[] = {{"q", LINTEL_TOKEN, LINTEL_F32, 1, 0, {2, 0}, 0},
+                                                {"v", LINTEL_TOKEN, LINTEL_F32, 1, 0, {4, 0}, 1},
+                                                {"w", LINTEL_SHARED, LINTEL_F32, 2, 0, {3, 4}, 2},
+                                                {"a", LINTEL_HEAD, LINTEL_F32, 2, 0, {4, 2}, 1}};
+static const lintel_parameter partedStates[] = {{"S", LINTEL_STATE, LINTEL_F32, 2, 0, {2, 4}, 2},
+                                                {"R", LINTEL_STATE, LINTEL_F32, 2, 0, {4, 2}, 1},
+                                                {"n", LINTEL_STATE, LINTEL_F32, 1, 1, {2, 0}, 0}};
+static const lintel_parameter partedOutputs[] = {{"out", LINTEL_OUT, LINTEL_F32, 1, 0, {4, 0}, 1},
+                                                 {"more", LINTEL_OUT, LINTEL_F32, 1, 0, {4, 0}, 1}};
+static const lintel_parameter partedExponents[] = {{"p", LINTEL_EXPONENT, LINTEL_F64, 0, 0, {0, 0}, 0}};
+static const lintel_variant partedVariants[] = {
+    {"recurrent", "base", "", BASE, 1, 100, partedWhole, 2, 200, partedPart, 550}};
+const lintel_kernel fake_parted = {
+    LINTEL_ABI_VERSION, sizeof(lintel_kernel), "parted",      "06",           LINTEL_F32,     1, 4, 3, 1, 0, 2, 1,
+    partedInputs,       partedStates,          partedOutputs, partedVariants, partedExponents};

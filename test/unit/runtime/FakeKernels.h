@@ -6,7 +6,11 @@
  * bare:  no states; input token q[3]; out = 2 * q.
  * both: two outputs, "out" as bare and "sum" [B, T, H].
  * halved: state s[3] with an exponent p; input token q[3]; s = s / 2, out = 2 * q.
- * again: says that it reads earlier steps again; as bare. */
+ * again: says that it reads earlier steps again; as bare.
+ * parted: inputs token q[2], token v[4], shared w[3, 4], head a[4, 2]; states S[2, 4], R[4, 2], n[2] with an exponent
+ * p; out[4], more[4]; in two parts of the axis of 4.
+ *     n = n + q (p counts steps);  S = S + outer(q, v);  R = R + v * a
+ *     out = q @ S + R @ n + w[0] + w[1] * w[2];  more = v + sum of n */
 #ifndef LINTEL_TEST_FAKE_KERNELS_H
 #define LINTEL_TEST_FAKE_KERNELS_H
 #include "lintel/kernel.h"
@@ -23,6 +27,7 @@ extern const lintel_kernel fake_bare;
 extern const lintel_kernel fake_again;
 extern const lintel_kernel fake_both;
 extern const lintel_kernel fake_halved;
+extern const lintel_kernel fake_parted;
 
 #ifdef __cplusplus
 }
