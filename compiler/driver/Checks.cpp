@@ -1,6 +1,5 @@
 #include "compiler/driver/Checks.h"
 #include "codegen/emit/KernelDescription.h"
-#include "compiler/analysis/ColumnSplit.h"
 #include "compiler/driver/CheckRuns.h"
 #include "compiler/driver/Exponents.h"
 #include "compiler/driver/Reference.h"
@@ -289,7 +288,7 @@ private:
 
   Expected<std::unique_ptr<JitKernel>> load(const Site &site, const FormRequest &request, bool inParts = false) const {
     CompileOptions compile;
-    if (inParts) compile.parts = {0, partsOf(site), /*anyWidth=*/true};
+    if (inParts) compile.parts = {0, 3};
     compile.dimensions = site.dimensions, compile.types = site.types, compile.targets = {options.target};
     compile.cache = options.cache;
     compile.variants = {request};
@@ -298,15 +297,6 @@ private:
     auto kernel = loadOperator(*compiled);
     if (!kernel) return createStringError("does not load: %s", toString(kernel.takeError()).c_str());
     return std::move(*kernel);
-  }
-
-  /// The smallest number of parts that there can be; 1: none.
-  int64_t partsOf(const Site &site) const {
-    std::string name = columnSplitOf(op.spec).dimension;
-    for (const auto &[known, size] : site.dimensions)
-      for (int64_t parts = 2; known == name && parts <= size; ++parts)
-        if (size % parts == 0) return parts;
-    return 1;
   }
 
   void phase(const Twine &doing) {

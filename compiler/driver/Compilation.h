@@ -21,9 +21,8 @@ struct FormRequest {
 
 /// Parts of value columns, so that few heads occupy many threads (Parts.h).
 struct PartsRequest {
-  int64_t number = 1; // 1: none; 0: `usual` of them, or half as many and so on, or none where there can be none
+  int64_t number = 1; // 1: none; 0: `usual` of them, or the next smaller number that there can be
   int64_t usual = 2;
-  bool anyWidth = false; // for tests: also of columns that are no whole vectors
 };
 
 struct CompileOptions {

@@ -69,7 +69,7 @@ std::optional<std::string> KernelCache::key(const OperatorInfo &op, const Compil
   // The types as they are written: the symbol follows them.
   os << processIdentity() << specHash(op, options.dimensions, options.types) << "\n"
      << options.types.text() << "\nsteps " << options.steps << " decode " << options.decode << " parts "
-     << options.parts.number << " " << options.parts.usual << " " << options.parts.anyWidth << "\n";
+     << options.parts.number << " " << options.parts.usual << "\n";
   std::vector<FormRequest> requests = options.variants;
   if (requests.empty()) requests.push_back(options.form);
   os << (options.variants.empty() ? "form" : "variants") << "\n";

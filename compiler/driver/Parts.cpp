@@ -20,11 +20,10 @@ Expected<PartsPlan> lintel::planParts(const OperatorInfo &op, const CompileOptio
     return std::move(plan);
   }
   int64_t lanes = 1, numberBits = options.types.state(op) == LINTEL_F64 ? 64 : 32;
-  for (const CpuTarget &target : targets)
-    if (!asked.anyWidth) lanes = std::max<int64_t>(lanes, target.vectorBits / numberBits);
+  for (const CpuTarget &target : targets) lanes = std::max<int64_t>(lanes, target.vectorBits / numberBits);
   auto entry = llvm::find_if(options.dimensions, [&](const auto &d) { return d.first == name; });
   int64_t parts = asked.number ? asked.number : asked.usual;
-  while (!asked.number && parts % 2 == 0 && parts > 2 && entry->second % (parts * lanes)) parts /= 2;
+  while (!asked.number && parts > 2 && entry->second % (parts * lanes)) --parts;
   if (entry->second % (parts * lanes)) {
     plan.whyNot = name + " = " + std::to_string(entry->second) + " is no " + std::to_string(parts) +
                   " parts of whole vectors of " + std::to_string(lanes);
