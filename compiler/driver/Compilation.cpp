@@ -302,7 +302,8 @@ private:
         if (auto loops = lower(part->kernel, same, target, symbol)) {
           variant.parts = {plan.parts, loops->scratchBytes, symbol, partCost(part->cost, whole->cost)};
           keep(std::move(*loops), target);
-        } else if (Error e = withoutParts("the schedule does not fit a part: " + toString(loops.takeError()))) {
+        } else if (Error e = withoutParts("the schedule does not fit a part: " +
+                                          StringRef(toString(loops.takeError())).rtrim().str())) {
           return e; // such as tiles as wide as the whole
         }
       }

@@ -16,7 +16,7 @@ typedef struct run {
   int64_t parts; /* of each item */
   int64_t count; /* sequences x heads x parts, sequence by sequence */
   char *kept;    /* where there are parts: final states that are not divided, item by item */
-  uint64_t keptBytes;
+  uint64_t keptBytes, apartBytes;
   char *threadAreas;
   uint64_t threadBytes;
   const int64_t *inputStep, *inputRow, *outStep;
@@ -184,7 +184,7 @@ static void runItem(const run *r, thread_area *area, int64_t sequence, int64_t h
   item.out = out;
   item.out_step = r->outStep;
   char *apart = (char *)area + tableBytes(kernel);
-  item.scratch = apart + lintel_internal_part_bytes(kernel, r->plan.variant);
+  item.scratch = apart + r->apartBytes;
   if (r->parts == 1) {
     r->plan.variant->run(&item);
     return;
@@ -284,6 +284,7 @@ int lintel_run(const lintel_call *call, lintel_error *error) {
   r.threadBytes = lintel_internal_thread_bytes(kernel, r.plan.variant);
   r.kept = scratch + lintel_internal_shared_bytes(kernel);
   r.keptBytes = lintel_internal_kept_bytes(kernel);
+  r.apartBytes = lintel_internal_part_bytes(kernel, r.plan.variant);
   r.threadAreas = r.kept + keptTotal(kernel, r.plan.variant, r.plan.threads);
   for (int thread = 0; thread < r.plan.threads; ++thread)
     memset(r.threadAreas + (uint64_t)thread * r.threadBytes, 0, sizeof(thread_area));
