@@ -39,7 +39,7 @@ class Call(ctypes.Structure):
                 ("form", ctypes.c_char_p), ("chunk", ctypes.c_int64), ("scratch", ctypes.c_void_p),
                 ("scratch_bytes", ctypes.c_uint64), ("executor", ctypes.c_void_p), ("states_in_at", ctypes.c_void_p),
                 ("states_out_at", ctypes.c_void_p), ("exponents_in", ctypes.c_void_p), ("exponents_out", ctypes.c_void_p),
-                ("exponents_in_at", ctypes.c_void_p), ("exponents_out_at", ctypes.c_void_p)]
+                ("exponents_in_at", ctypes.c_void_p), ("exponents_out_at", ctypes.c_void_p), ("parts", ctypes.c_int32)]
 
 
 def described(array):
