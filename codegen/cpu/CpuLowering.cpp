@@ -40,7 +40,7 @@ void lintel::registerCpuDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
-void lintel::buildCpuPipeline(OpPassManager &passes) {
+void lintel::buildCpuPipeline(OpPassManager &passes, const CpuTarget &target) {
   passes.addPass(createCheckEntry());
   // Stages into the scan, so that their index arithmetic and tiles meet the loop around them. They are simplified
   // there, and not before too, which the inliner does where it is not told otherwise.
@@ -55,6 +55,8 @@ void lintel::buildCpuPipeline(OpPassManager &passes) {
   passes.addPass(createRelaxFloat());
   passes.addPass(createExpandMath());
   passes.addPass(createExpandArith());
+  // After both: their code is full of fused multiply-adds, and the latter's of half types.
+  if (target.emulates) passes.addPass(createEmulateInstructions());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
@@ -75,14 +77,14 @@ void lintel::buildCpuPipeline(OpPassManager &passes) {
   passes.addPass(createBuildEntry());
 }
 
-LogicalResult lintel::runCpuPipeline(ModuleOp module) {
+LogicalResult lintel::runCpuPipeline(ModuleOp module, const CpuTarget &target) {
   PassManager passes(module.getContext());
 #ifdef NDEBUG
   // After each of some thirty passes over all the code of a kernel it is a third of their time. Once at the end is
   // kept.
   passes.enableVerifier(false);
 #endif
-  buildCpuPipeline(passes);
+  buildCpuPipeline(passes, target);
   return success(succeeded(passes.run(module)) && succeeded(verify(module)));
 }
 
@@ -210,7 +212,7 @@ llvm::Error lintel::emitCode(llvm::Module &module, const CpuTarget &target, CpuO
 
 llvm::Error lintel::compileForCpu(ModuleOp module, const CpuTarget &target, CpuOutput output,
                                   llvm::SmallVectorImpl<char> &result) {
-  if (failed(runCpuPipeline(module))) return llvm::createStringError("lowering to the LLVM dialect failed");
+  if (failed(runCpuPipeline(module, target))) return llvm::createStringError("lowering to the LLVM dialect failed");
   llvm::LLVMContext context;
   auto translated = translateToLLVM(module, context, target);
   if (!translated) return translated.takeError();
@@ -221,5 +223,5 @@ llvm::Error lintel::compileForCpu(ModuleOp module, const CpuTarget &target, CpuO
 void lintel::registerCpuPasses() {
   registerLintelCpuPasses();
   PassPipelineRegistration<>("lintel-cpu", "Loops to the LLVM dialect, as kernels for CPUs are lowered",
-                             [](OpPassManager &passes) { buildCpuPipeline(passes); });
+                             [](OpPassManager &passes) { buildCpuPipeline(passes, CpuTarget()); });
 }

@@ -54,9 +54,9 @@ namespace lintel {
 void registerCpuDialects(mlir::DialectRegistry &registry);
 
 /// Loops to the LLVM dialect; an op that cannot be lowered, an allocation on the heap, or a bad entry is a diagnostic.
-void buildCpuPipeline(mlir::OpPassManager &passes);
+void buildCpuPipeline(mlir::OpPassManager &passes, const CpuTarget &target);
 /// Runs it over a module.
-llvm::LogicalResult runCpuPipeline(mlir::ModuleOp module);
+llvm::LogicalResult runCpuPipeline(mlir::ModuleOp module, const CpuTarget &target);
 
 /// The module (in the LLVM dialect) as LLVM IR for the target, not optimised. Null on failure, with a diagnostic.
 llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,

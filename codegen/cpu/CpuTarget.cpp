@@ -20,9 +20,11 @@ static bool hasAll(const StringMap<bool> &features, std::initializer_list<String
   return llvm::all_of(names, [&](StringRef name) { return features.lookup(name); });
 }
 
-/// The LINTEL_CPU_X86_64_* that a machine with these features has, by the definition of the psABI.
+const char lintel::targetNames[] = "native, x86-64, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64";
+
+/// The LINTEL_CPU_X86_64* that a machine with these features has, by the definition of the psABI.
 static uint64_t x86Levels(const StringMap<bool> &f) {
-  uint64_t bits = 0;
+  uint64_t bits = LINTEL_CPU_X86_64;
   if (!hasAll(f, {"cx16", "sahf", "popcnt", "sse4.2", "ssse3"})) return bits;
   bits |= LINTEL_CPU_X86_64_V2;
   if (!hasAll(f, {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"})) return bits;
@@ -42,8 +44,8 @@ static uint64_t hostLevels() {
 static Expected<CpuTarget> nativeTarget() {
   uint64_t levels = hostLevels();
   if (!(levels & (LINTEL_CPU_X86_64_V3 | LINTEL_CPU_AARCH64)))
-    return createStringError("this machine's processor (%s) lacks AVX2 and FMA, which kernels need; give --target for "
-                             "another machine",
+    return createStringError("this machine's processor (%s) lacks AVX2 and FMA, which native kernels need; give "
+                             "--target x86-64",
                              sys::getHostCPUName().str().c_str());
   StringMap<bool> map = sys::getHostCPUFeatures();
   std::vector<std::string> sorted; // a StringMap's order varies, and equal input must give equal output
@@ -56,7 +58,7 @@ static Expected<CpuTarget> nativeTarget() {
                    sys::getProcessTriple(),
                    sys::getHostCPUName().str(),
                    llvm::join(sorted, ","),
-                   levels | LINTEL_CPU_NATIVE,
+                   (levels & ~LINTEL_CPU_X86_64) | LINTEL_CPU_NATIVE,
                    bits,
                    levels & LINTEL_CPU_AVX512_BF16 ? PairInstructions::Avx512 : PairInstructions::None};
 }
@@ -65,6 +67,9 @@ Expected<CpuTarget> lintel::resolveTarget(StringRef name) {
   constexpr uint64_t v2 = LINTEL_CPU_X86_64_V2, v3 = v2 | LINTEL_CPU_X86_64_V3, v4 = v3 | LINTEL_CPU_X86_64_V4;
   const char *linuxX86 = "x86_64-unknown-linux-gnu";
   if (name == "native") return nativeTarget();
+  if (name == "x86-64")
+    return CpuTarget{name.str(),       linuxX86, name.str(), "", LINTEL_CPU_X86_64, 128, PairInstructions::None,
+                     /*emulates=*/true};
   if (name == "x86-64-v3") return CpuTarget{name.str(), linuxX86, name.str(), "", v3, 256};
   // Without the hint LLVM keeps to 256 bits on this level.
   if (name == "x86-64-v4") return CpuTarget{name.str(), linuxX86, name.str(), "-prefer-256-bit", v4, 512};
@@ -82,8 +87,7 @@ Expected<CpuTarget> lintel::resolveTarget(StringRef name) {
     return CpuTarget{name.str(), linuxX86, "x86-64-v3", "", v3, 512, PairInstructions::Arithmetic};
   if (name == "aarch64")
     return CpuTarget{name.str(), "aarch64-unknown-linux-gnu", "generic", "+neon", LINTEL_CPU_AARCH64, 128};
-  return createStringError("expected a target of native, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64, found '%s'",
-                           name.str().c_str());
+  return createStringError("expected a target of %s, found '%s'", targetNames, name.str().c_str());
 }
 
 bool lintel::canRunHere(const CpuTarget &target) {

@@ -29,10 +29,14 @@ struct CpuTarget {
   uint64_t abiFeatures; // LINTEL_CPU_* of lintel/kernel.h: what a machine must have to run the code
   unsigned vectorBits;  // widest vector register that pays
   PairInstructions pairs = PairInstructions::None;
+  /// Fused multiply-adds, roundings and conversions of f16 are written in plainer operations.
+  bool emulates = false;
 };
 
-/// "native", "x86-64-v3", "x86-64-v4", "x86-64-v4-bf16" or "aarch64"; any other name is an error that lists these. All
-/// of them have fused multiply-add, without which exact code would need calls (so there is no x86-64-v2).
+/// What the command line says of --target: every name that users may give, with "native" as the default.
+extern const char targetNames[];
+
+/// One of targetNames; any other name is an error that lists them.
 llvm::Expected<CpuTarget> resolveTarget(llvm::StringRef name);
 
 /// True if this process can run code for the target (always so for "native").

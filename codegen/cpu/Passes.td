@@ -51,8 +51,8 @@ def ExpandMath : Pass<"lintel-expand-math", "::mlir::ModuleOp"> {
     Before: any module. After: the only math ops left are those that LLVM makes instructions of (fma, sqrt, absf, copysign, floor, ceil, trunc, roundeven,
     integer ones). Any other math op is an error that names it.
 
-    Accuracy over the whole range, denormals included, and special values: docs/numerics.md. Assumes the default floating-point environment and a
-    processor with fused multiply-add. The new ops carry no fast-math flags.
+    Accuracy over the whole range, denormals included, and special values: docs/numerics.md. Assumes the default floating-point environment. The new ops carry no
+    fast-math flags.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
@@ -65,6 +65,19 @@ def ExpandArith : Pass<"lintel-expand-arith", "::mlir::ModuleOp"> {
     f32 code (nearest even, one rounding, NaN kept), so that no call to the compiler's runtime is left. Ceiling and floor divisions are expanded too.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+def EmulateInstructions : Pass<"lintel-emulate-instructions", "::mlir::ModuleOp"> {
+  let summary = "write what the plainest x86-64 has no instruction for in operations that it has";
+  let description = [{
+    For processors without fused multiply-add, roundings to integers (SSE4.1) and conversions of f16.
+
+    Before: math.fma, floor, ceil, trunc and roundeven, and conversions between f16 and f32. After: none of these on floats; the operations in their place give the same
+    bits, so that all functions of lintel-expand-math do. A fused multiply-add of f32 is one of f64, rounded to odd and then to f32; of f64, an exact
+    product by halves and a sum rounded to odd (right to the last bit but where a factor is beyond 2^995). On the other processors this pass is not run.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def BuildEntry : Pass<"lintel-build-entry", "::mlir::ModuleOp"> {

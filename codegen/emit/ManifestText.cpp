@@ -30,7 +30,8 @@ static json::Array parameters(ArrayRef<ParameterDescription> list) {
 
 static json::Array featureNames(uint64_t features) {
   json::Array result;
-  for (auto [bit, name] : {std::pair<uint64_t, const char *>{LINTEL_CPU_X86_64_V2, "x86-64-v2"},
+  for (auto [bit, name] : {std::pair<uint64_t, const char *>{LINTEL_CPU_X86_64, "x86-64"},
+                           {LINTEL_CPU_X86_64_V2, "x86-64-v2"},
                            {LINTEL_CPU_X86_64_V3, "x86-64-v3"},
                            {LINTEL_CPU_X86_64_V4, "x86-64-v4"},
                            {LINTEL_CPU_AVX512_BF16, "avx512-bf16"},

@@ -54,3 +54,17 @@ std::optional<std::string> lintel::guardHalide(llvm::function_ref<void()> body) 
   if (messages.empty()) return std::nullopt;
   return llvm::join(messages, "\n");
 }
+
+std::string lintel::withoutWarnings(llvm::function_ref<void()> body) {
+  llvm::SmallVector<std::string> messages;
+  llvm::SmallVector<std::string> *outer = warningSink;
+  warningSink = &messages;
+  try {
+    body();
+  } catch (...) {
+    warningSink = outer;
+    throw;
+  }
+  warningSink = outer;
+  return llvm::join(messages, "\n");
+}

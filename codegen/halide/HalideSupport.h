@@ -16,6 +16,9 @@ namespace lintel {
 /// errors as Halide does by itself.
 std::optional<std::string> guardHalide(llvm::function_ref<void()> body);
 
+/// Within a guard: runs `body`, whose warnings do not count, and returns them. What it throws goes on to the guard.
+std::string withoutWarnings(llvm::function_ref<void()> body);
+
 } // namespace lintel
 
 #endif

@@ -1,6 +1,7 @@
 #include "codegen/halide/KernelToLoops.h"
 #include "codegen/halide/LoopWriter.h"
 #include "codegen/schedule/AssignSchedule.h"
+#include "codegen/schedule/Autoscheduler.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -220,7 +221,8 @@ ScheduleTarget lintel::scheduleTarget(KernelOp kernel, const CpuTarget &target, 
   return {target.vectorBits, wide ? 32u : 16u, state == LINTEL_F64 || isPrecise(kernel) ? 64u : 32u};
 }
 
-FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
+FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &asked) {
+  LoopsRequest request = asked;
   MLIRContext *context = request.kernel->getContext();
   context->loadDialect<arith::ArithDialect, func::FuncDialect, memref::MemRefDialect, scf::SCFDialect,
                        vector::VectorDialect>();
@@ -228,15 +230,18 @@ FailureOr<LoopsResult> lintel::lowerKernelToLoops(const LoopsRequest &request) {
   if (request.inputs.size() != kernel.getInputs().size() || request.outputs.size() != numOutputs(kernel))
     return emitError(kernel.getLoc(), "expected a type for each of the kernel's inputs and outputs"), failure();
   llvm::StringMap<StageSchedule> given;
-  if (!request.schedule.empty()) {
-    std::string why;
+  std::string why;
+  auto automatic = autoschedulerOf(request.schedule, request.scheduleName, why);
+  if (!automatic) return emitError(kernel.getLoc(), why), failure();
+  request.autoscheduler = *automatic;
+  if (!request.schedule.empty() && automatic->empty()) {
     auto parsed = parseScheduleFile(request.schedule, request.scheduleName, why);
     if (!parsed) return emitError(kernel.getLoc(), why), failure();
     given = std::move(*parsed);
   }
   if (failed(assignSchedules(kernel, scheduleTarget(kernel, request.target, request.state), given))) return failure();
   LoopsResult result;
-  result.schedule = scheduleText(kernel);
+  result.schedule = automatic->empty() ? scheduleText(kernel) : autoschedulerText(*automatic);
   result.loops = ModuleOp::create(KernelOp(request.kernel).getLoc());
   LoopWriter writer(request, result);
   if (failed(writer.run())) return failure();

@@ -26,6 +26,7 @@ struct LoopsRequest {
   CpuTarget target;
   std::string entry;                  ///< symbol of the C entry
   std::string schedule, scheduleName; ///< text and name of a .sched file; empty: the heuristic's
+  std::string autoscheduler;          ///< set from the schedule (codegen/schedule/Autoscheduler.h)
 };
 
 struct LoopsResult {

@@ -361,6 +361,7 @@ LogicalResult LoopWriter::runGroup(ArrayRef<StageOp> stages) {
   group.vectorBits = request.target.vectorBits;
   group.triple = request.target.triple;
   group.features = request.target.features;
+  group.autoscheduler = request.autoscheduler;
   if (request.products == LINTEL_BF16) group.pairs = request.target.pairs;
   SmallVector<Buffer> results;
   for (StageOp stage : stages) {

@@ -1,4 +1,5 @@
 #include "codegen/halide/StageBuilder.h"
+#include "codegen/halide/Autoschedule.h"
 #include "codegen/halide/HalideSupport.h"
 #include "codegen/halide/ScheduleApplier.h"
 #include "codegen/halide/StageExpressions.h"
@@ -42,7 +43,7 @@ H::Target targetOf(const GroupRequest &request) {
     StringRef(request.features).split(words, ',');
     return llvm::is_contained(words, ("+" + feature).str());
   };
-  if (t.arch == H::Target::X86) {
+  if (t.arch == H::Target::X86 && request.vectorBits >= 256) {
     for (auto f : {H::Target::SSE41, H::Target::AVX, H::Target::AVX2, H::Target::FMA, H::Target::F16C})
       t.set_feature(f);
     if (request.vectorBits >= 512 || has("avx512f"))
@@ -84,6 +85,8 @@ struct GroupBuilder {
 
   void run(ArrayRef<StageSchedule> schedules) {
     expressions.addImages(built.tensors, built.indices);
+    bool automatic = !request.autoscheduler.empty();
+    std::vector<AutoscheduledOutput> scheduled; // where it is automatic
     for (size_t i = 0; i < request.stages.size(); ++i) {
       size_t at = i;
       while (schedules[at].inlined)
@@ -125,9 +128,11 @@ struct GroupBuilder {
       }
       if (out.layout.aligned) buffer.set_host_alignment(64);
       outputs.push_back(f);
+      scheduled.push_back({f, std::vector<int64_t>(sizes.rbegin(), sizes.rend()), out.inPlace});
     }
+    if (automatic) autoschedule(scheduled, request.autoscheduler, targetOf(request), text);
     for (size_t i = 0; i < n; ++i) {
-      if (schedules[i].inlined) continue;
+      if (schedules[i].inlined || automatic) continue;
       auto &stage = expressions.stages[i];
       auto it = stored.find(request.stages[i]);
       bool scalar = stage.vars.empty();
@@ -140,10 +145,12 @@ struct GroupBuilder {
       } else applySchedule(it->second, stage, schedules[i], accumulators[i], false, text);
     }
     int64_t lanes = request.vectorBits / (request.compute == LINTEL_F64 ? 64 : 32);
-    for (const auto &stage : expressions.stages)
-      for (const H::Func &mask : stage.masks) scheduleMask(mask, stage, lanes);
-    for (const auto &t : expressions.transposes) scheduleTransposed(t, lanes, text);
-    for (const auto &p : expressions.packs) schedulePacked(p, lanes, text);
+    if (!automatic) {
+      for (const auto &stage : expressions.stages)
+        for (const H::Func &mask : stage.masks) scheduleMask(mask, stage, lanes);
+      for (const auto &t : expressions.transposes) scheduleTransposed(t, lanes, text);
+      for (const auto &p : expressions.packs) schedulePacked(p, lanes, text);
+    }
     built.text = "pipeline " + request.name + "\n";
     for (const auto &t : expressions.transposes) built.text += describe(t.func);
     for (const auto &p : expressions.packs) built.text += describe(p.func);
@@ -152,7 +159,11 @@ struct GroupBuilder {
       built.text += describe(stage.func);
     }
     built.text += "schedule\n" + text;
-    module = H::Pipeline(outputs).compile_to_module(expressions.arguments, request.name, targetOf(request));
+    auto lower = [&] {
+      module = H::Pipeline(outputs).compile_to_module(expressions.arguments, request.name, targetOf(request));
+    };
+    if (automatic) lowerAutoscheduled(lower);
+    else lower();
   }
 
   /// The one stage that an inlined stage is written into.
@@ -185,7 +196,7 @@ FailureOr<BuiltGroup> lintel::buildGroup(ModuleOp loops, const GroupRequest &req
     bool inPlace = llvm::any_of(request.outputs, [&](const GroupOutput &o) { return o.stage == stage && o.inPlace; });
     auto s = scheduleOf(stage, inPlace);
     if (failed(s)) return failure();
-    schedules.push_back(*s);
+    schedules.push_back(request.autoscheduler.empty() ? *s : StageSchedule());
   }
   Location loc = StageOp(request.stages.front()).getLoc();
   std::optional<GroupBuilder> builder;

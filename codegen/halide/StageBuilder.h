@@ -39,6 +39,7 @@ struct GroupRequest {
   llvm::SmallVector<mlir::Value> finite; ///< tensors without NaN and infinity: guards against them are left out
   /// Where not None, sums of products may round their factors to bf16, which are then multiplied so, in pairs.
   PairInstructions pairs = PairInstructions::None;
+  std::string autoscheduler; ///< of Halide's, in place of the stages' schedules; empty: none
 };
 
 /// Whether a guard (attn.select) chooses nothing, as all that it guards against is known to be finite.

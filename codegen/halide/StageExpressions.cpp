@@ -28,6 +28,7 @@ void StageExpressions::addImages(ArrayRef<Value> tensors, ArrayRef<Value> indice
     for (int d = 0; d < rank; ++d) {
       int64_t size = sizes.empty() ? 1 : sizes[rank - 1 - d];
       image.dim(d).set_bounds(0, static_cast<int>(size));
+      image.dim(d).set_estimate(0, static_cast<int>(size)); // for auto-schedulers
       if (d == 0 || !layout.openStrides) image.dim(d).set_stride(static_cast<int>(stride));
       stride *= size;
     }
@@ -37,6 +38,7 @@ void StageExpressions::addImages(ArrayRef<Value> tensors, ArrayRef<Value> indice
   }
   for (auto [n, v] : llvm::enumerate(indices)) {
     H::Param<int32_t> param("at" + std::to_string(n));
+    param.set_estimate(0);
     scalars[v] = param;
     arguments.push_back(param);
   }

@@ -13,8 +13,16 @@ StringRef lintel::toString(Outcome outcome) {
     return "not compiled";
   case Outcome::Wrong:
     return "wrong";
+  case Outcome::Failed:
+    return "failed";
   }
   llvm_unreachable("an outcome");
+}
+
+Outcome lintel::outcomeOf(StringRef text) {
+  for (Outcome outcome : {Outcome::Ok, Outcome::Wrong, Outcome::Failed})
+    if (text == toString(outcome)) return outcome;
+  return Outcome::NotCompiled;
 }
 
 double Standing::seconds() const { return times.empty() ? 0 : *std::min_element(times.begin(), times.end()); }
@@ -38,11 +46,13 @@ Expected<std::vector<Standing>> lintel::race(Measurer &measurer, ArrayRef<unsign
       for (size_t i = 0; i < left.size(); ++i) {
         size_t at = (i + done) % left.size();
         auto time = measurer.time(all[left[at]].id);
-        if (!time) return time.takeError();
-        times[at] = *time;
+        if (time) times[at] = *time;
+        else if (left[at] == 0) return time.takeError();
+        else all[left[at]].failure = llvm::toString(time.takeError());
       }
       // A round counts as a whole: every figure is a ratio within one.
       for (auto [at, time] : zip_equal(left, times)) all[at].times.push_back(time);
+      erase_if(left, [&](size_t at) { return !all[at].failure.empty(); });
       ++done;
     }
     for (size_t at : left) {

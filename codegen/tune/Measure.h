@@ -15,9 +15,16 @@
 
 namespace lintel {
 
-enum class Outcome { Ok, NotCompiled, Wrong };
-/// "ok", "not compiled", "wrong"
+enum class Outcome {
+  Ok,
+  NotCompiled,
+  Wrong,
+  Failed ///< it crashed, or took too long
+};
+/// "ok", "not compiled", "wrong", "failed"
 llvm::StringRef toString(Outcome outcome);
+/// What toString() writes; NotCompiled for any other text.
+Outcome outcomeOf(llvm::StringRef text);
 
 struct Prepared {
   Outcome outcome = Outcome::Ok;
@@ -43,6 +50,7 @@ struct Standing {
   unsigned id = 0;
   std::vector<double> times; ///< of each round that it took part in
   double ratio = 1;          ///< to the standard's, below 1 is faster
+  std::string failure;       ///< not empty: a run failed, and it left the race
   double seconds() const;    ///< least
 };
 
@@ -52,7 +60,8 @@ struct RaceOptions {
 };
 
 /// `ids[0]` is the standard candidate, which stays to the end. In the order of `ids`. Ends early where `stop` says so,
-/// after a whole round; without one whole round the times are empty.
+/// after a whole round; without one whole round the times are empty. One whose run fails leaves; an error where it is
+/// the standard one.
 llvm::Expected<std::vector<Standing>> race(Measurer &measurer, llvm::ArrayRef<unsigned> ids, const RaceOptions &options,
                                            llvm::function_ref<bool()> stop);
 

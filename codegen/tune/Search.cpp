@@ -74,13 +74,12 @@ public:
     if (!standings) return standings.takeError();
     if ((*standings)[0].times.empty()) return Error::success();
     Candidate before = result.best;
-    if ((*standings)[1].ratio <= 1 - options.margin) return take(before, (*standings)[1], (*standings)[0], &before);
-    // It was luck.
-    measurer.release(bestId - 1);
-    bestId = 0;
-    Standing even = (*standings)[0];
-    even.ratio = 1;
-    return take(space.standardCandidate(), even, (*standings)[0], &before);
+    if (!(*standings)[1].failure.empty()) {
+      if (Error e = recordFailure(before, (*standings)[1].failure)) return e;
+    } else if ((*standings)[1].ratio <= 1 - options.margin) {
+      return take(before, (*standings)[1], (*standings)[0], &before);
+    }
+    return backToStandard((*standings)[0]); // it was luck
   }
 
   SearchResult result;
@@ -91,6 +90,25 @@ private:
     result.seconds = standing.seconds(), result.standardSeconds = standard.seconds();
     result.rounds = standing.times.size();
     return listener.best(result, instead);
+  }
+
+  Error backToStandard(const Standing &standard) {
+    Candidate before = result.best;
+    measurer.release(bestId - 1);
+    bestId = 0;
+    Standing even = standard;
+    even.ratio = 1;
+    return take(space.standardCandidate(), even, standard, &before);
+  }
+
+  /// Of one that passed its check and failed in a race.
+  Error recordFailure(const Candidate &candidate, StringRef reason) {
+    Trial trial;
+    trial.candidate = candidate, trial.predicted = predictedCost(space, candidate);
+    trial.outcome = Outcome::Failed, trial.reason = reason.str(), trial.at = measurer.now() - begun;
+    ++result.failed;
+    strategy.report(trial);
+    return listener.record(trial);
   }
 
   Error batch() {
@@ -129,9 +147,17 @@ private:
     auto standings = race(measurer, ids, RaceOptions(), stop);
     if (!standings) return standings.takeError();
     if ((*standings)[0].times.empty()) return Error::success(); // stopped before a whole round
+    if (bestId && !(*standings)[1].failure.empty()) {
+      if (Error e = recordFailure(result.best, (*standings)[1].failure)) return e;
+      if (Error e = backToStandard((*standings)[0])) return e;
+    }
     const Standing *winner = &(*standings)[0];
     const Candidate *winning = nullptr;
     for (auto [trial, standing] : zip_equal(trials, ArrayRef(*standings).drop_front(fixed))) {
+      if (!standing.failure.empty()) {
+        if (Error e = recordFailure(trial.candidate, standing.failure)) return e;
+        continue;
+      }
       trial.ratio = standing.ratio, trial.seconds = standing.seconds(), trial.rounds = standing.times.size();
       trial.at = measurer.now() - begun;
       strategy.report(trial);

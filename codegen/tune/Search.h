@@ -45,7 +45,8 @@ public:
   virtual void report(const Trial &trial) = 0;
 };
 
-/// "random", "beam" or "evolution"; any other name is an error that lists these. The space must outlive it.
+/// "random", "beam", "evolution", or "halide:" and an auto-scheduler, which looks at the space's variants that have its
+/// schedule as a whole; any other name is an error that lists these. The space must outlive it.
 llvm::Expected<std::unique_ptr<Strategy>> makeStrategy(llvm::StringRef name, const SearchSpace &space, uint64_t seed);
 llvm::ArrayRef<llvm::StringLiteral> strategyNames();
 

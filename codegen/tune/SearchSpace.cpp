@@ -15,18 +15,21 @@ Candidate SearchSpace::standardOf(unsigned variant) const {
 }
 
 std::string SearchSpace::schedule(const Candidate &candidate) const {
-  std::string text;
+  std::string text = variants[candidate.variant].whole;
   for (auto [stage, choice] : zip_equal(variants[candidate.variant].stages, candidate.choices))
     text += stage.name + ": " + stage.choices[choice].str() + "\n";
   return text;
 }
 
 std::optional<Candidate> SearchSpace::find(StringRef form, int64_t chunk, StringRef schedule) const {
+  for (auto [v, variant] : enumerate(variants))
+    if (!variant.whole.empty() && variant.form == form && variant.chunk == chunk && variant.whole == schedule)
+      return standardOf(v);
   std::string error;
   auto given = parseScheduleFile(schedule, "", error);
   if (!given) return std::nullopt;
   for (auto [v, variant] : enumerate(variants)) {
-    if (variant.form != form || variant.chunk != chunk || !variant.whyNot.empty()) continue;
+    if (variant.form != form || variant.chunk != chunk || !variant.whyNot.empty() || !variant.whole.empty()) continue;
     Candidate result = standardOf(v);
     size_t used = 0;
     for (auto [stage, choice] : zip_equal(variant.stages, result.choices)) {

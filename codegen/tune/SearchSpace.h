@@ -33,6 +33,7 @@ struct VariantSpace {
   double cost = 0;    ///< a step and head by the analysis of forms (compiler/analysis/CostAnalysis.h)
   std::string whyNot; ///< not empty: the kernel cannot be built
   std::vector<StageSpace> stages;
+  std::string whole; ///< not empty: a schedule of all stages at once (Autoscheduler.h), and no stages
 };
 
 struct Candidate {

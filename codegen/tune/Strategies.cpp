@@ -1,4 +1,5 @@
 // Random choice, a beam over the cost model, and evolution.
+#include "codegen/schedule/Autoscheduler.h"
 #include "codegen/tune/CostModel.h"
 #include "codegen/tune/Search.h"
 #include "llvm/ADT/STLExtras.h"
@@ -28,7 +29,7 @@ class Base : public Strategy {
 public:
   Base(const SearchSpace &space, uint64_t seed) : space(space), random(seed) {
     for (auto [v, variant] : enumerate(space.variants))
-      if (variant.whyNot.empty()) usable.push_back(v);
+      if (variant.whyNot.empty() && variant.whole.empty()) usable.push_back(v);
   }
 
 protected:
@@ -184,7 +185,24 @@ private:
   std::vector<std::pair<double, Candidate>> fastest;
 };
 
-constexpr StringLiteral names[] = {"random", "beam", "evolution"};
+/// Halide's own schedule of each variant.
+class WholeStrategy : public Strategy {
+public:
+  WholeStrategy(const SearchSpace &space, std::string text) : space(space), text(std::move(text)) {}
+  std::optional<Candidate> next() override {
+    for (; at < space.variants.size(); ++at)
+      if (space.variants[at].whole == text) return space.standardOf(at++);
+    return std::nullopt;
+  }
+  void report(const Trial &) override {}
+
+private:
+  const SearchSpace &space;
+  const std::string text;
+  unsigned at = 0;
+};
+
+constexpr StringLiteral names[] = {"random", "beam", "evolution", "halide:mullapudi2016", "halide:adams2019"};
 
 } // namespace
 
@@ -194,5 +212,9 @@ Expected<std::unique_ptr<Strategy>> lintel::makeStrategy(StringRef name, const S
   if (name == "random") return std::make_unique<RandomStrategy>(space, seed);
   if (name == "beam") return std::make_unique<BeamStrategy>(space, seed);
   if (name == "evolution") return std::make_unique<EvolutionStrategy>(space, seed);
-  return createStringError("expected a strategy of random, beam or evolution, found '%s'", name.str().c_str());
+  StringRef scheduler = name;
+  if (is_contained(names, name) && scheduler.consume_front("halide:"))
+    return std::make_unique<WholeStrategy>(space, autoschedulerText(scheduler));
+  return createStringError("expected a strategy of %s, found '%s'", llvm::join(strategyNames(), ", ").c_str(),
+                           name.str().c_str());
 }

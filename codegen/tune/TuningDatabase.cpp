@@ -283,3 +283,10 @@ Expected<std::vector<TuningKey>> TuningDatabase::shapes(const TuningKey &key) {
     result.push_back(std::move(one));
   }
 }
+
+Expected<bool> TuningDatabase::hasOfOthers(const TuningKey &key) {
+  Statement select(*this, "SELECT id FROM problem JOIN best ON best.problem=id WHERE spec_hash=? AND target=? AND "
+                          "machine=? AND compiler<>? AND ratio<1 LIMIT 1");
+  select << key.specHash << key.target << key.machine << key.compiler;
+  return select.step("read");
+}

@@ -70,6 +70,8 @@ public:
   llvm::Expected<std::optional<StoredBest>> best(const TuningKey &key);
   /// The keys with a best one that agree with `key` in kernel, target, machine and compiler, most work first.
   llvm::Expected<std::vector<TuningKey>> shapes(const TuningKey &key);
+  /// Whether there is a best one for the kernel, target and machine of `key`, but of another compiler.
+  llvm::Expected<bool> hasOfOthers(const TuningKey &key);
 
 private:
   class Statement;

@@ -105,6 +105,20 @@ template <class OpT> Cost factored(OpT op, int64_t steps) {
   return cost;
 }
 
+/// Keys that a query computes with: those of whole blocks, also where a window or the query's own step ends within one.
+double visitedKeys(AttendOp attend, int64_t steps, int64_t chunk) {
+  WeightSupport support = supportOf(attend);
+  auto blocks = [&](int64_t n) { return n / chunk + (n % chunk != 0); };
+  auto N = static_cast<double>(blocks(std::max<int64_t>(steps, 1)));
+  // Of n blocks beside the query's own, those inside of the sequence.
+  auto beside = [&](double n) { return n < N ? n - n * (n + 1) / (2 * N) : (N - 1) / 2; };
+  double all = attend.getCausal() ? (N + 1) / 2 : N;
+  double seen = 1 + beside(support.window ? static_cast<double>(blocks(support.window - 1)) : N);
+  if (!attend.getCausal())
+    seen += beside(support.ahead >= 0 ? static_cast<double>((support.ahead + chunk - 1) / chunk) : N);
+  return static_cast<double>(chunk) * std::min(all, seen + static_cast<double>(blocks(support.first)));
+}
+
 } // namespace
 
 Cost lintel::costOf(Operation *form, int64_t steps) {
@@ -115,7 +129,8 @@ Cost lintel::costOf(Operation *form, int64_t steps) {
   auto inputs = form->getAttrOfType<ArrayAttr>("inputs");
   cost.flops = flopsOf(form->getRegion(0));
   form->walk([&](AttendOp attend) {
-    double seen = seenKeys(attend, steps);
+    auto streamed = dyn_cast<StreamedOp>(form);
+    double seen = streamed ? visitedKeys(attend, steps, streamed.getChunk()) : seenKeys(attend, steps);
     double each = flopsOf(attend.getWeights()) + 2.0 * elements(attend.getType()) + 4;
     cost.flops += seen * each - flopsOf(attend.getWeights());
   });
@@ -201,7 +216,9 @@ StepWork lintel::workOf(SpecOp spec, int64_t steps) {
   auto arguments = body.getArguments().drop_front(inputs.size());
   for (Value state : body.getTerminator()->getOperands().take_back(arguments.size())) keeps.push_back(state);
   for (AttendOp attend : body.getOps<AttendOp>()) {
-    keeps.append({attend.getK(), attend.getV()});
+    keeps.push_back(attend.getV());
+    // A weight may look at no key: 0.9^distance.
+    if (!attend.getWeights().getArgument(1).use_empty()) keeps.push_back(attend.getK());
     double each = 2.0 * elements(attend.getType());
     attend.getWeights().walk([&](MatmulOp product) { each += flopsOf(product); });
     work.flops = seenKeys(attend, steps) * each;

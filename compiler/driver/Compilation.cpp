@@ -205,8 +205,9 @@ static Expected<std::vector<CpuTarget>> resolveTargets(ArrayRef<std::string> nam
   });
   for (const CpuTarget &target : targets)
     if (Triple(target.triple).getArch() != Triple(targets[0].triple).getArch())
-      return createStringError("expected targets of one architecture, found %s and %s", targets[0].name.c_str(),
-                               target.name.c_str());
+      return createStringError("expected targets of one architecture, found %s and %s; compile them one by one, into "
+                               "folders of their own",
+                               targets[0].name.c_str(), target.name.c_str());
   if (targets.empty()) return createStringError("expected a target, found none");
   return std::move(targets);
 }

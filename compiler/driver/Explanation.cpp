@@ -3,6 +3,7 @@
 #include "compiler/analysis/DivisionAnalysis.h"
 #include "compiler/analysis/InputUse.h"
 #include "compiler/analysis/TransitionAnalysis.h"
+#include "compiler/analysis/WeightSupport.h"
 #include "compiler/driver/Arrays.h"
 #include "compiler/driver/Exponents.h"
 #include "compiler/driver/Parts.h"
@@ -83,7 +84,7 @@ struct Explainer {
     if (op.attends) {
       missing("recurrent", "weights that do not factor have no state of fixed size");
       missing("chunkwise", "weights that do not factor have no state of fixed size");
-      return missing("step", "every earlier key is read again");
+      return missing("step", "keys of earlier steps are read again");
     }
     missing("chunkwise", notChunkwise.empty() ? "no state carries over chunks" : notChunkwise);
     missing("parallel", !notChunkwise.empty() ? notChunkwise : notParallel);
@@ -92,7 +93,7 @@ struct Explainer {
 
   /// Of the step as it is written: a form that carries exponents scales its states, which is not the operator's doing.
   void states() {
-    if (op.states.empty()) return;
+    if (op.states.empty()) return stateless();
     auto copy = mlir::cast<SpecOp>(spec->clone());
     {
       TransitionAnalysis analysis(copy.getBody().front(), op.inputs.size(), {});
@@ -103,6 +104,21 @@ struct Explainer {
       }
     }
     copy->erase();
+  }
+
+  void stateless() {
+    result.stateless = "each output depends on its own step alone";
+    spec.walk([&](AttendOp attend) {
+      WeightSupport support = supportOf(attend);
+      bool causal = attend.getCausal(), ends = support.window != 0;
+      std::string back = ends ? formatv("up to {0} steps before", support.window - 1).str() : "of all earlier steps";
+      std::string values = causal               ? back
+                           : support.ahead >= 0 ? formatv("{0} and up to {1} after", back, support.ahead).str()
+                           : ends               ? back + " and of all later ones"
+                                                : "of all steps";
+      if (support.first) values += formatv(", and of the sequence's first {0}", support.first).str();
+      result.stateless = "weights that do not factor, of values " + values;
+    });
   }
 
   void sizes(mlir::Operation *chosen) {
@@ -213,8 +229,7 @@ void Explanation::print(raw_ostream &os) const {
     os << formatv("  {0,-10} {1,-22} transition: {2}\n", s.name, s.shape, s.transition);
     if (!s.reason.empty()) os << "             " << s.reason << "\n";
   }
-  if (states.empty())
-    os << "  none" << (stateNumbers ? "" : ": weights that do not factor are streamed over all keys") << "\n";
+  if (states.empty()) os << "  none: " << stateless << "\n";
   if (!numbers.empty()) os << "\nnumbers\n";
   for (const std::string &line : numbers) os << "  " << line << "\n";
   os << formatv("\nforms, a token and head at T = {0}", steps);

@@ -26,6 +26,7 @@ struct Explanation {
   bool bidirectional = false;
   std::vector<Input> inputs;
   std::vector<State> states;
+  std::string stateless; // where there are none: what an output is made from
   std::vector<Form> forms;
   std::vector<std::string> numbers; // what is computed otherwise than it is written, and why
   std::string chosen, reason;

@@ -107,6 +107,14 @@ Expected<const OperatorInfo *> SpecFile::find(StringRef wanted) const {
   return createStringError(unknownName("an operator of '" + name() + "' (" + list + ")", wanted, names));
 }
 
+std::string SpecFile::warnings(const OperatorInfo &op) const {
+  // From its name to the next one's.
+  frontend::Span span{op.syntax->span.begin, std::numeric_limits<uint32_t>::max()};
+  for (const OperatorInfo &other : infos)
+    if (uint32_t begin = other.syntax->span.begin; begin > span.begin) span.end = std::min(span.end, begin);
+  return file->diagnostics.str(span);
+}
+
 std::string SpecFile::canonicalText(const OperatorInfo &op) {
   std::string text;
   raw_string_ostream os(text);

@@ -63,6 +63,8 @@ public:
   llvm::Expected<const OperatorInfo *> find(llvm::StringRef name) const;
   /// Warnings about the text, as complete lines.
   const std::string &warnings() const { return warningText; }
+  /// Those about one operator.
+  std::string warnings(const OperatorInfo &op) const;
   llvm::StringRef name() const { return file->source.name(); }
   mlir::MLIRContext &context() const { return *ownContext; }
   mlir::ModuleOp specs() const { return *module; }

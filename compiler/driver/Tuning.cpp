@@ -1,6 +1,8 @@
 #include "compiler/driver/Tuning.h"
 #include "codegen/halide/KernelToLoops.h"
 #include "codegen/schedule/AssignSchedule.h"
+#include "codegen/schedule/Autoscheduler.h"
+#include "codegen/tune/ChildMeasurer.h"
 #include "codegen/tune/CostModel.h"
 #include "codegen/tune/Report.h"
 #include "compiler/analysis/CostAnalysis.h"
@@ -12,6 +14,10 @@
 
 using namespace llvm;
 using namespace lintel;
+
+namespace lintel {
+extern const char codeHash[]; // cmake/CodeHash.cmake
+} // namespace lintel
 
 //===-- The space -------------------------------------------------------------------------------------------------===//
 
@@ -105,6 +111,17 @@ Expected<SearchSpace> lintel::searchSpace(const SpecFile &file, const OperatorIn
           space.variants[v].form == space.variants[w].form && space.variants[v].chunk == space.variants[w].chunk)
         space.variants[v == space.standard ? w : v].whyNot = "the same as another chunk";
   return std::move(space);
+}
+
+/// Each variant once more, as an auto-scheduler of Halide's schedules it.
+static void addWhole(SearchSpace &space, StringRef scheduler) {
+  for (size_t v = 0, n = space.variants.size(); v < n; ++v) {
+    if (!space.variants[v].whyNot.empty()) continue;
+    VariantSpace variant = space.variants[v];
+    variant.stages.clear();
+    variant.whole = autoschedulerText(scheduler);
+    space.variants.push_back(std::move(variant));
+  }
 }
 
 //===-- The workbench as a search sees it -------------------------------------------------------------------------===//
@@ -219,7 +236,7 @@ Expected<TuningKey> lintel::tuningKey(const OperatorInfo &op, const BenchmarkReq
   key.threads = request.threads;
   key.target = target->name + " " + target->cpu + " " + target->features;
   key.machine = machineName();
-  key.compiler = "lintel " LINTEL_VERSION ", LLVM " LLVM_VERSION_STRING;
+  key.compiler = std::string("lintel " LINTEL_VERSION " (code ") + codeHash + "), LLVM " LLVM_VERSION_STRING;
   return key;
 }
 
@@ -228,6 +245,7 @@ Expected<TuneResult> lintel::tuneOperator(const SpecFile &file, const OperatorIn
   auto space = searchSpace(file, op, request.bench);
   if (!space) return space.takeError();
   result.space = std::move(*space);
+  if (StringRef scheduler = request.strategy; scheduler.consume_front("halide:")) addWhole(result.space, scheduler);
   auto key = tuningKey(op, request.bench);
   if (!key) return key.takeError();
   result.key = std::move(*key);
@@ -248,9 +266,7 @@ Expected<TuneResult> lintel::tuneOperator(const SpecFile &file, const OperatorIn
       if (!candidate) continue;
       Trial trial;
       trial.candidate = *candidate;
-      trial.outcome = stored.outcome == toString(Outcome::Ok)      ? Outcome::Ok
-                      : stored.outcome == toString(Outcome::Wrong) ? Outcome::Wrong
-                                                                   : Outcome::NotCompiled;
+      trial.outcome = outcomeOf(stored.outcome);
       trial.ratio = stored.ratio, trial.seconds = stored.seconds, trial.rounds = stored.rounds;
       trial.predicted = predictedCost(result.space, *candidate);
       known.push_back(std::move(trial));
@@ -264,14 +280,16 @@ Expected<TuneResult> lintel::tuneOperator(const SpecFile &file, const OperatorIn
   // Candidates are many: the line on the terminal is the search's.
   BenchmarkRequest quiet = request.bench;
   quiet.progress = nullptr;
-  BenchMeasurer measurer(file, op, quiet, result.space);
+  BenchMeasurer inner(file, op, quiet, result.space);
+  if (Error e = inner.bench.makeArrays()) return std::move(e); // once, for all candidates
+  ChildMeasurer measurer(inner, request.patience);
   auto found = search(result.space, **strategy, measurer, keeper, request.search, known, start, request.stop);
   if (!found) return found.takeError();
   result.found = std::move(*found);
   result.seconds = measurer.now();
   const BenchmarkRequest &shape = request.bench;
-  result.workFlops = measurer.bench.flops().value_or(0) * static_cast<double>(shape.batch * shape.steps * shape.heads);
-  result.bytes = measurer.bench.arrayBytes();
+  result.workFlops = inner.bench.flops().value_or(0) * static_cast<double>(shape.batch * shape.steps * shape.heads);
+  result.bytes = inner.bench.arrayBytes();
   result.bandwidth = measureBandwidth() * 1e-9, result.strategy = request.strategy;
   result.limit = measurePeakFlops(shape.compile.types.state(op)) * shape.threads * 1e-9;
   return std::move(result);
@@ -314,7 +332,8 @@ std::string TuneResult::report() const {
 
 void TuneResult::print(raw_ostream &os) const {
   os << formatv("{0} {1}, {2} {3}, {4}\n", key.name, key.types, shapeOf(key), key.dims, threadsText(key));
-  os << formatv("  trials     {0} in {1:f1} s, {2} of them refused or wrong", found.trials, seconds, found.failed);
+  os << formatv("  trials     {0} in {1:f1} s, {2} of them refused, wrong or failed", found.trials, seconds,
+                found.failed);
   if (resumed) os << formatv(", {0} known before", resumed);
   os << formatv(" (of {0:e1} candidates)\n", space.size());
   if (found.stopped) os << "  stopped    by a signal; the best so far is kept\n";
@@ -344,6 +363,7 @@ json::Value TuneResult::json() const {
                       {"resumed", static_cast<int64_t>(resumed)},
                       {"tuning_seconds", seconds},
                       {"stopped", found.stopped},
+                      {"exhausted", found.exhausted},
                       {"form", form()},
                       {"chunk", chunk()},
                       {"schedule", schedule()},
@@ -360,6 +380,8 @@ static std::string misfitOf(const SpecFile &file, const OperatorInfo &op, const 
   auto target = resolveTarget(options.targets.front());
   if (!target) return firstLine(target.takeError());
   std::string why;
+  auto automatic = autoschedulerOf(form.schedule, form.scheduleName, why);
+  if (automatic && !automatic->empty()) return "";
   auto given = parseScheduleFile(form.schedule, form.scheduleName, why);
   if (!given) return why;
   auto module = buildKernel(file, op, options, form);
@@ -379,17 +401,23 @@ Expected<std::optional<TunedSchedule>> lintel::findTuned(TuningDatabase &databas
   if (anyShape) {
     auto shapes = database.shapes(*key);
     if (!shapes) return shapes.takeError();
-    if (shapes->empty()) return std::nullopt;
-    key = shapes->front();
+    if (!shapes->empty()) key = shapes->front();
   }
   auto best = database.best(*key);
   if (!best) return best.takeError();
-  if (!*best || (*best)->ratio >= 1) return std::nullopt;
+  if (!*best) {
+    auto others = database.hasOfOthers(*key);
+    if (!others) return others.takeError();
+    if (!*others) return std::nullopt;
+    return TunedSchedule{{}, "it was found with other code of the compiler"};
+  }
+  if ((*best)->ratio >= 1) return std::nullopt;
   TunedSchedule result;
   result.form = {(*best)->form, (*best)->chunk, (*best)->schedule, path, {}};
   result.form.origin = formatv("tuned for {0}, {1}: {2:f2} times the default's speed ('{3}')", shapeOf(*key),
                                threadsText(*key), 1 / (*best)->ratio, path)
                            .str();
   result.misfit = misfitOf(file, op, request.compile, result.form);
+  if (!result.misfit.empty()) result.misfit = "it does not fit the kernel: " + result.misfit;
   return result;
 }

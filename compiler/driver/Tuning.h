@@ -23,6 +23,7 @@ struct TuneRequest {
   uint64_t seed = 1;
   SearchOptions search;
   TuningDatabase *database = nullptr; // none: nothing is kept
+  double patience = 60;               // seconds that a candidate may take (ChildMeasurer)
   /// Asked between compiles and rounds.
   std::function<bool()> stop = [] { return false; };
   /// Told after each trial: how many are done, seconds since the start, the best so far.
@@ -61,7 +62,7 @@ llvm::Expected<TuneResult> tuneOperator(const SpecFile &file, const OperatorInfo
 /// A schedule from the database.
 struct TunedSchedule {
   FormRequest form;   // its origin: "tuned for B=1 T=4096 H=8, 1 thread: 1.12 times the default's speed ('FILE')"
-  std::string misfit; // not empty: why the kernel of this compiler does not take it
+  std::string misfit; // not empty: why it is none for the kernel of this compiler, and the default is to be taken
 };
 /// The best one of exactly this request, or, where `anyShape`, of the request's kernel at the shape with most work.
 /// Nothing where there is none, or where the best is the default.

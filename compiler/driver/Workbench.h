@@ -41,16 +41,17 @@ class Workbench {
 public:
   Workbench(const SpecFile &file, const OperatorInfo &op, const BenchmarkRequest &request)
       : file(file), op(op), request(request) {}
+  /// Makes the arrays and the exact result, which prepare() otherwise does at its first call.
+  llvm::Error makeArrays();
   /// Compiles, and checks against the interpreter, on the first head's first steps where all would take long. Errors:
   /// what could not be compiled or run; a check that fails is the contender's `difference`.
   llvm::Expected<std::unique_ptr<Contender>> prepare(const FormRequest &form);
-  /// Once something was prepared: of a token and head, by the operator's mathematics (StepWork::flops), and of all
+  /// Once the arrays are made: of a token and head, by the operator's mathematics (StepWork::flops), and of all
   /// inputs and outputs.
   std::optional<double> flops() const { return work; }
   double arrayBytes() const { return bytes; }
 
 private:
-  llvm::Error makeArrays();
   llvm::Error check(Contender &contender);
 
   const SpecFile &file;

@@ -59,6 +59,14 @@ std::string Diagnostics::str() const {
   return text;
 }
 
+std::string Diagnostics::str(Span inside) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const Diagnostic &diagnostic : sorted())
+    if (diagnostic.span.begin >= inside.begin && diagnostic.span.begin < inside.end) print(os, diagnostic);
+  return text;
+}
+
 /// UTF-8 sequences; a byte that belongs to none counts as one.
 static void forCharacters(llvm::StringRef text, llvm::function_ref<void(llvm::StringRef)> visit) {
   while (!text.empty()) {

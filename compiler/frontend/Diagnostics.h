@@ -61,6 +61,8 @@ public:
   /// is one.
   void print(llvm::raw_ostream &os) const;
   std::string str() const;
+  /// Those alone that begin inside.
+  std::string str(Span inside) const;
 
 private:
   Diagnostic &add(diag::Id id, Span span, std::string message);

@@ -1,4 +1,5 @@
 // lintel bench and lintel measure: one candidate at a shape, its result checked first.
+#include "codegen/tune/ChildProcess.h"
 #include "compiler/driver/Benchmark.h"
 #include "compiler/driver/Parts.h"
 #include "compiler/tools/Database.h"
@@ -18,16 +19,20 @@ public:
   Bench(StringRef name, StringRef description) : Subcommand(name, description), code(*this), point(*this, code) {}
 
 protected:
-  Expected<BenchmarkResult> result() {
-    if (Error e = code.check()) return std::move(e);
-    if (Error e = point.read()) return std::move(e);
+  /// Reads what is asked for.
+  Error prepare() {
+    if (Error e = code.check()) return e;
+    if (Error e = point.read()) return e;
     auto form = code.request();
     if (!form) return form.takeError();
     point.request.compile.form = *form;
-    if (Error e = choose()) return std::move(e);
+    if (Error e = choose()) return e;
     PartsRequest &parts = point.request.compile.parts;
     parts = partsFor(point.request.batch * point.request.heads, point.request.threads);
     if (code.parts) parts.number = code.parts;
+    return Error::success();
+  }
+  Expected<BenchmarkResult> measured() {
     ProgressLine progress;
     point.request.progress = &progress;
     return benchmarkOperator(*point.file, *point.op, point.request);
@@ -49,7 +54,8 @@ public:
   StringRef example() const override { return "  lintel bench retnet.attn --shape B=1,H=8,T=1024,dk=64,dv=64\n"; }
 
   Expected<int> run() override {
-    auto got = result();
+    if (Error e = prepare()) return std::move(e);
+    auto got = measured();
     if (!got) return got.takeError();
     if (asJson) outs() << formatv("{0:2}\n", got->json());
     else got->print(outs());
@@ -63,22 +69,52 @@ private:
   cl::opt<bool> asJson;
 };
 
-/// For outside optimisers: always JSON; what is no candidate is refused with status 2, what computes something else
-/// with status 1 and no time.
+/// For outside optimisers: always JSON; what is no candidate is refused with status 2, what computes something else,
+/// crashes or takes too long with status 1 and no time.
 class Measure : public Bench {
 public:
-  Measure() : Bench("measure", "check and time one form, chunk and schedule of an operator at a shape; write JSON") {}
+  Measure()
+      : Bench("measure", "check and time one form, chunk and schedule of an operator at a shape; write JSON"),
+        timeout("timeout", cl::desc("seconds after which the candidate has failed (default 600)"),
+                cl::value_desc("SECONDS"), cl::init(600), timeoutRange(), cl::sub(sub), cl::cat(category)) {}
 
   StringRef example() const override {
     return "  lintel measure retnet.attn --shape T=1024 --form chunkwise --chunk 8 --schedule mine.sched\n";
   }
 
   Expected<int> run() override {
-    auto got = result();
-    if (!got) return got.takeError();
-    outs() << formatv("{0:2}\n", got->json());
-    return got->difference.ok ? Success : CheckFailed;
+    if (Error e = prepare()) return std::move(e);
+    auto child = ChildProcess::start([&](ChildProcess::Line &line) { line.send(answer()); });
+    if (!child) return child.takeError();
+    auto message = (*child)->receive(static_cast<double>(timeout));
+    if (!message) {
+      std::string why = toString(message.takeError());
+      outs() << formatv("{0:2}\n", json::Value(json::Object{{"ok", false}, {"failure", why}}));
+      return CheckFailed;
+    }
+    StringRef text = *message;
+    if (text.consume_front("diagnostic:")) return make_error<DiagnosticError>(text.str());
+    if (text.consume_front("error:")) return createStringError(text);
+    int status = text.consume_front("ok:") ? Success : CheckFailed;
+    text.consume_front("wrong:");
+    outs() << text;
+    return status;
   }
+
+private:
+  /// What the child has to say, in front of it what that is.
+  std::string answer() {
+    auto got = measured();
+    if (got) return (got->difference.ok ? "ok:" : "wrong:") + formatv("{0:2}\n", got->json()).str();
+    std::string text;
+    raw_string_ostream os(text);
+    handleAllErrors(
+        got.takeError(), [&](const DiagnosticError &e) { os << "diagnostic:", e.log(os); },
+        [&](const ErrorInfoBase &e) { os << "error:" << e.message(); });
+    return text;
+  }
+
+  IntegerOption timeout;
 };
 
 } // namespace

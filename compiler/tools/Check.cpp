@@ -30,9 +30,8 @@ public:
             cl::desc("check this case alone, as a failure names it: 'usual B=1 T=7 H=4/2 initial lengths=3,4 seed=1'"),
             cl::value_desc("TEXT"), cl::sub(sub), cl::cat(category)),
         quick("quick", cl::desc("fewer types, chunks and cases"), cl::sub(sub), cl::cat(category)),
-        target("target",
-               cl::desc("native (default), x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64; this machine must run it"),
-               cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
+        target("target", cl::desc(targetHelp()), cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub),
+               cl::cat(category)),
         inputs("in", cl::desc("check on these arrays instead of random ones; may be repeated"),
                cl::value_desc("NAME=FILE"), cl::sub(sub), cl::cat(category)),
         initial("initial", cl::desc("a state before the first step of these arrays; may be repeated"),
@@ -101,7 +100,7 @@ private:
   }
 
   Expected<bool> checkOne(const SpecFile &file, const OperatorInfo &op, CheckOptions options) {
-    outs() << "operator " << op.name << "\n"
+    outs() << "operator " << op.name << (options.types.products == LINTEL_BF16 ? ", products of bf16" : "") << "\n"
            << formatv("  {0,-5} {1,-24} {2,-10} {3,5} {4,6} {5,9} {6,9}  {7}\n", "dtype", "dimensions", "form", "chunk",
                       "runs", "error", "bound", "");
     ProgressLine progress;

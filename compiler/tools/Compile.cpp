@@ -19,8 +19,8 @@ public:
   Compile()
       : Subcommand("compile", "write a C header, an object, libraries and a manifest, or one level as text"),
         spec(*this), code(*this), database(*this),
-        target("target", cl::desc("native (default), x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64; may be repeated"),
-               cl::value_desc("TARGET"), cl::CommaSeparated, cl::sub(sub), cl::cat(category)),
+        target("target", cl::desc(targetHelp(/*several=*/true)), cl::value_desc("TARGET"), cl::CommaSeparated,
+               cl::sub(sub), cl::cat(category)),
         out("o", cl::desc("folder for the artifacts; with --emit the file (default: the terminal)"),
             cl::value_desc("PATH"), cl::sub(sub), cl::cat(category)),
         emit("emit", cl::desc("write one level instead: attn, spec, form, kernel, halide, loops, llvm, asm or object"),

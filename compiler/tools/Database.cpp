@@ -39,8 +39,8 @@ Expected<std::optional<FormRequest>> DatabaseOptions::find(const SpecFile &file,
   if (!found) return found.takeError();
   if (!*found) return std::nullopt;
   if (!(*found)->misfit.empty()) {
-    errs() << "lintel: warning: '" << path() << "': the schedule for " << op.name << " does not fit its kernel ("
-           << (*found)->misfit << "), the default is taken; tune it again\n";
+    errs() << "lintel: warning: '" << path() << "': no schedule for " << op.name << " is taken from it ("
+           << (*found)->misfit << "); tune it again\n";
     return std::nullopt;
   }
   return (*found)->form;

@@ -11,9 +11,8 @@ PointOptions::PointOptions(Subcommand &c, const TypeOptions &types)
             cl::value_desc("NAME=N,..."), cl::sub(c.sub), cl::cat(c.category)),
       threads("threads", cl::desc("how many threads to use (default 1)"), cl::value_desc("N"), cl::init(1),
               threadRange(), cl::sub(c.sub), cl::cat(c.category)),
-      target("target",
-             cl::desc("native (default), x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64; this machine must run it"),
-             cl::value_desc("TARGET"), cl::init("native"), cl::sub(c.sub), cl::cat(c.category)) {}
+      target("target", cl::desc(targetHelp()), cl::value_desc("TARGET"), cl::init("native"), cl::sub(c.sub),
+             cl::cat(c.category)) {}
 
 Error PointOptions::read() {
   if (Error e = checkTargets({target})) return e;

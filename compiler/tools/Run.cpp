@@ -38,9 +38,8 @@ public:
                  range{0, 1LL << 53, "a position from 0 to 2^53"}, cl::sub(sub), cl::cat(category)),
         threads("threads", cl::desc("how many threads to use (default: one for each core)"), cl::value_desc("N"),
                 cl::init(defaultThreads()), threadRange(), cl::sub(sub), cl::cat(category)),
-        target("target",
-               cl::desc("native (default), x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64; this machine must run it"),
-               cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub), cl::cat(category)),
+        target("target", cl::desc(targetHelp()), cl::value_desc("TARGET"), cl::init("native"), cl::sub(sub),
+               cl::cat(category)),
         interpret("interpret", cl::desc("run the float64 interpreter, which is slow and exact"), cl::sub(sub),
                   cl::cat(category)) {}
 

@@ -1,4 +1,5 @@
 #include "compiler/tools/Tool.h"
+#include "codegen/cpu/CpuTarget.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Threading.h"
@@ -16,7 +17,10 @@ SpecOptions::SpecOptions(Subcommand &c)
 
 Expected<std::unique_ptr<SpecFile>> SpecOptions::open() const {
   auto file = SpecFile::open(path);
-  if (file) errs() << (*file)->warnings();
+  if (!file) return file;
+  if (op.empty()) errs() << (*file)->warnings();
+  else if (auto one = (*file)->find(op)) errs() << (*file)->warnings(**one);
+  else consumeError(one.takeError()); // who asks for it says so
   return file;
 }
 
@@ -41,6 +45,12 @@ CodeOptions::CodeOptions(Subcommand &c)
                      "(default) chooses"),
             cl::value_desc("N"), cl::init(0), range{0, 64, "1 to 64 parts, or 0 to choose,"}, cl::sub(c.sub),
             cl::cat(c.category)) {}
+
+StringRef tools::targetHelp(bool several) {
+  static const std::string all = std::string("the processor: ") + targetNames + " (default native)",
+                           one = all + "; this machine must run it", list = all + "; may be repeated";
+  return several ? list : one;
+}
 
 Expected<std::vector<const OperatorInfo *>> SpecOptions::select(const SpecFile &file) const {
   std::vector<const OperatorInfo *> result;

@@ -61,6 +61,8 @@ struct range {
 };
 /// Of --threads.
 inline range threadRange() { return {1, 1024, "1 to 1024 threads"}; }
+/// Of --timeout.
+inline range timeoutRange() { return {1, 1LL << 30, "1 to 2^30 seconds"}; }
 
 /// SPEC, --op and --dim.
 struct SpecOptions {
@@ -68,7 +70,7 @@ struct SpecOptions {
   llvm::cl::opt<std::string> path, op;
   llvm::cl::list<std::string> dims;
 
-  /// Reads the file and prints its warnings.
+  /// Reads the file and prints its warnings, those about the operator of --op where that is given.
   llvm::Expected<std::unique_ptr<SpecFile>> open() const;
   /// The operator of --op, or all of the file.
   llvm::Expected<std::vector<const OperatorInfo *>> select(const SpecFile &file) const;
@@ -95,6 +97,9 @@ struct CodeOptions : TypeOptions {
   /// What they ask for; reads the schedule.
   llvm::Expected<FormRequest> request() const;
 };
+
+/// Of --target: what there is.
+llvm::StringRef targetHelp(bool several = false);
 
 /// The folder that LINTEL_CACHE names, for compiled operators; empty: they are not kept.
 std::string cacheFolder();

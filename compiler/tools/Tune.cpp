@@ -4,6 +4,7 @@
 #include "compiler/tools/Database.h"
 #include "compiler/tools/Point.h"
 #include "compiler/tools/ProgressLine.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
@@ -89,13 +90,19 @@ public:
   Tune()
       : Subcommand("tune", "search for the fastest form, chunk and schedule of an operator at a shape"), types(*this),
         point(*this, types), limit(*this), database(*this),
-        strategy("strategy", cl::desc("random, beam (default: over the cost model) or evolution"),
+        strategy("strategy",
+                 cl::desc("beam (default: over the cost model), random, evolution, or an auto-scheduler of "
+                          "Halide's: halide:mullapudi2016 or halide:adams2019"),
                  cl::value_desc("NAME"), cl::init("beam"), cl::sub(sub), cl::cat(category)),
         budget("budget", cl::desc("seconds to search for (default 60, where --trials is not given)"),
                cl::value_desc("SECONDS"), cl::init(0), range{1, 1LL << 30, "1 to 2^30 seconds"}, cl::sub(sub),
                cl::cat(category)),
         trials("trials", cl::desc("candidates to look at in this run"), cl::value_desc("N"), cl::init(0),
                range{1, 1LL << 30, "1 to 2^30 trials"}, cl::sub(sub), cl::cat(category)),
+        timeout(
+            "timeout",
+            cl::desc("seconds after which a candidate has failed, where that is ten times the default's (default 60)"),
+            cl::value_desc("SECONDS"), cl::init(60), timeoutRange(), cl::sub(sub), cl::cat(category)),
         seed("seed", cl::desc("of the strategy's random choices (default 1)"), cl::value_desc("N"), cl::init(1),
              range{0, std::numeric_limits<long long>::max(), "a seed from 0 to 2^63 - 1"}, cl::sub(sub),
              cl::cat(category)),
@@ -114,8 +121,8 @@ public:
     if (!form) return form.takeError();
     // Names before work.
     if (!is_contained(strategyNames(), StringRef(strategy)))
-      return createStringError(
-          unknownName("a strategy (random, beam, evolution)", strategy, {"random", "beam", "evolution"}));
+      return createStringError(unknownName("a strategy (" + llvm::join(strategyNames(), ", ") + ")", strategy,
+                                           SmallVector<StringRef>(strategyNames())));
     Outputs outputs;
     for (const std::string &path : {exported.getValue(), report.getValue()})
       if (!path.empty())
@@ -127,7 +134,7 @@ public:
     TuneRequest request;
     request.bench = point.request;
     request.strategy = strategy, request.seed = static_cast<uint64_t>(seed);
-    request.database = kept->get();
+    request.database = kept->get(), request.patience = static_cast<double>(timeout);
     if (trials.getNumOccurrences()) request.search.trials = static_cast<unsigned>(trials);
     if (budget.getNumOccurrences() || !trials.getNumOccurrences())
       request.search.seconds = budget.getNumOccurrences() ? static_cast<double>(budget) : 60;
@@ -167,7 +174,7 @@ private:
   LimitOptions limit;
   DatabaseOptions database;
   cl::opt<std::string> strategy;
-  IntegerOption budget, trials, seed;
+  IntegerOption budget, trials, timeout, seed;
   cl::opt<std::string> exported, report;
   cl::opt<bool> asJson;
 };

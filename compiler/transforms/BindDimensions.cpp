@@ -67,9 +67,11 @@ struct Pass : lintel::impl::BindDimensionsBase<Pass> {
       if (int64_t n = 1; ok && llvm::any_of(sizes, [&](int64_t s) {
                            return __builtin_mul_overflow(n, s, &n) || n > (int64_t(1) << 31);
                          })) {
+        std::string product;
+        for (int64_t s : sizes) product += (product.empty() ? "" : " x ") + std::to_string(s);
         if (reported.insert("size").second)
-          spec.emitError("expected arrays of at most 2^31 elements a step, found ")
-              << RealType::get(&getContext(), sizes);
+          spec.emitError("expected arrays of at most 2^31 elements a step, found one of ")
+              << product << "; give a smaller --dim";
         ok = false;
       }
       return RealType::get(&getContext(), sizes);

@@ -30,7 +30,7 @@ class Lintel:
         done = subprocess.run(["lintel", command, self.spec, *shape, *options], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if done.returncode:
-            raise Failed(done.stderr.strip() or "its result is wrong")
+            raise Failed(done.stderr.strip() or json.loads(done.stdout).get("failure", "its result is wrong"))
         return done.stdout
 
     def measure(self, variant, schedule):

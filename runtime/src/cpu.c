@@ -2,6 +2,7 @@
 #include "internal.h"
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -19,7 +20,7 @@ static int all(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
 
 static uint64_t detect(void) {
   uint32_t a = 0, b = 0, c = 0, d = 0, b7 = 0, c7 = 0, d7 = 0, a71 = 0, c81 = 0;
-  uint64_t found = LINTEL_CPU_NATIVE;
+  uint64_t found = LINTEL_CPU_NATIVE | LINTEL_CPU_X86_64;
   if (!__get_cpuid(1, &a, &b, &c, &d)) return found;
   uint32_t c1 = c;
   uint32_t leaves = 0;
@@ -59,11 +60,40 @@ static uint64_t detect(void) { return LINTEL_CPU_NATIVE | LINTEL_CPU_AARCH64; }
 static uint64_t detect(void) { return LINTEL_CPU_NATIVE; }
 #endif
 
+/* What the environment may limit a processor to, under the names that --target has. */
+static const struct {
+  const char *name;
+  uint64_t features;
+} limits[] = {
+#if defined(__x86_64__)
+#define LEVEL2 (LINTEL_CPU_X86_64 | LINTEL_CPU_X86_64_V2)
+#define LEVEL4 (LEVEL2 | LINTEL_CPU_X86_64_V3 | LINTEL_CPU_X86_64_V4)
+    {"x86-64", LINTEL_CPU_X86_64},
+    {"x86-64-v2", LEVEL2},
+    {"x86-64-v3", LEVEL2 | LINTEL_CPU_X86_64_V3},
+    {"x86-64-v4", LEVEL4},
+    {"x86-64-v4-bf16", LEVEL4 | LINTEL_CPU_AVX512_BF16},
+#elif defined(__aarch64__)
+    {"aarch64", LINTEL_CPU_AARCH64},
+#else
+    {"native", LINTEL_CPU_NATIVE},
+#endif
+};
+
+/* The features that LINTEL_MAX_CPU leaves of all; none where it is no name. */
+static uint64_t limitOf(const char *name) {
+  if (!name || !*name) return ~UINT64_C(0);
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i)
+    if (strcmp(name, limits[i].name) == 0) return limits[i].features;
+  return 0;
+}
+
 uint64_t lintel_cpu_features(void) {
   static _Atomic uint64_t known;
   uint64_t features = atomic_load_explicit(&known, memory_order_relaxed);
   if (!features) {
-    features = detect(); /* two threads may both detect: they find the same */
+    /* Two threads may both detect: they find the same. */
+    features = (detect() & limitOf(getenv("LINTEL_MAX_CPU"))) | LINTEL_CPU_NATIVE;
     atomic_store_explicit(&known, features, memory_order_relaxed);
   }
   return features;
@@ -77,7 +107,7 @@ static void describeFeatures(uint64_t features, char *text, size_t size) {
   } names[] = {{LINTEL_CPU_X86_64_V2, "x86-64-v2"},     {LINTEL_CPU_X86_64_V3, "x86-64-v3"},
                {LINTEL_CPU_X86_64_V4, "x86-64-v4"},     {LINTEL_CPU_AVX512_ICL, "avx512-vbmi2"},
                {LINTEL_CPU_AVX512_BF16, "avx512-bf16"}, {LINTEL_CPU_AVX512_FP16, "avx512-fp16"},
-               {LINTEL_CPU_AARCH64, "aarch64"}};
+               {LINTEL_CPU_X86_64, "x86-64"},           {LINTEL_CPU_AARCH64, "aarch64"}};
   size_t used = 0;
   text[0] = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
@@ -154,6 +184,27 @@ const lintel_variant *lintel_select_for(const lintel_kernel *kernel, const char 
   return NULL;
 }
 
+/* An error about the processor owes the reader that the environment has a part in it. */
+static void mentionLimit(lintel_error *error) {
+  const char *limit = getenv("LINTEL_MAX_CPU");
+  if (!error || !limit || !*limit) return;
+  if (limitOf(limit)) {
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used, " (LINTEL_MAX_CPU is %s)", limit);
+    return;
+  }
+  char names[120];
+  size_t used = 0;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i)
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", limits[i].name);
+  lintel_internal_fail(error, LINTEL_ERROR_CPU, "the environment's LINTEL_MAX_CPU: expected one of %s, found '%.32s'",
+                       names, limit);
+}
+
 const lintel_variant *lintel_select(const lintel_kernel *kernel, const char *form, int64_t chunk, lintel_error *error) {
-  return lintel_select_for(kernel, form, chunk, lintel_cpu_features(), error);
+  lintel_error own;
+  if (!error) error = &own;
+  const lintel_variant *variant = lintel_select_for(kernel, form, chunk, lintel_cpu_features(), error);
+  if (!variant && error->code == LINTEL_ERROR_CPU) mentionLimit(error);
+  return variant;
 }

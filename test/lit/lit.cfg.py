@@ -39,6 +39,8 @@ for tool in ("lintel", "lintel-opt", "lintel-lsp"):
         config.available_features.add("tool-" + tool)
 if shutil.which("qemu-aarch64") and shutil.which("aarch64-linux-gnu-gcc"):
     config.available_features.add("cross-aarch64")
+if shutil.which("qemu-x86_64"):
+    config.available_features.add("emulated-x86_64")
 config.available_features.add({"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine()))
 if config.sanitize:
     config.available_features.add("sanitize")

@@ -86,6 +86,7 @@ typedef void (*lintel_item_function)(const lintel_item *item);
 #define LINTEL_CPU_AVX512_BF16 (UINT64_C(1) << 4)
 #define LINTEL_CPU_AVX512_FP16 (UINT64_C(1) << 5)
 #define LINTEL_CPU_AARCH64 (UINT64_C(1) << 8) /* NEON */
+#define LINTEL_CPU_X86_64 (UINT64_C(1) << 9)  /* SSE2: every x86-64; the levels above do not repeat it */
 /* Tuned for the processor that `cpu` names. It demands nothing by itself (every machine has it): a native variant sets
  * it together with the bits of everything its code uses, at least one; alone it is refused. */
 #define LINTEL_CPU_NATIVE (UINT64_C(1) << 63)

@@ -141,7 +141,8 @@ LINTEL_API const lintel_executor *lintel_pool_executor(const lintel_pool *pool);
 
 /* ---- Processors and variants ------------------------------------------------------------------------------------- */
 
-/* LINTEL_CPU_ bits of this processor, counting only what the operating system saves on a switch of threads. */
+/* LINTEL_CPU_ bits of this processor, counting only what the operating system saves on a switch of threads, and only up
+ * to the target that the environment's LINTEL_MAX_CPU names (x86-64, x86-64-v3, ...), which is read once. */
 LINTEL_API uint64_t lintel_cpu_features(void);
 
 /* The first variant (they stand best first) with this form (NULL: any) and chunk (0: any) that this processor, or one

@@ -9,7 +9,7 @@
 // ZERO: error: expected a dimension as NAME=VALUE with a value of at least 1, found 'dv=0'
 // TWICE: error: expected each dimension once, found 'dk' twice
 // INDEX: error: expected an index below 2, found 3
-// LARGE: error: expected arrays of at most 2^31 elements a step, found '!attn.tensor<4000000, 4000000>'
+// LARGE: error: expected arrays of at most 2^31 elements a step, found one of 4000000 x 4000000; give a smaller --dim
 
 // CHECK-LABEL: attn.spec @a
 // CHECK: ^bb0(%q: !attn.tensor<4>, %v: !attn.tensor<2>, %S: !attn.tensor<4, 2>)

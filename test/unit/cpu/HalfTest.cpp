@@ -15,7 +15,8 @@ namespace {
 
 /// Compiles `out[i] = op x[i]` over vectors of 8, and runs it.
 template <typename From, typename To>
-std::vector<To> convert(const char *op, const char *from, const char *to, std::vector<From> x) {
+std::vector<To> convert(const char *op, const char *from, const char *to, std::vector<From> x,
+                        const std::string &target) {
   std::string text = llvm::formatv(
       R"mlir(func.func @run(%x: memref<?x{1}>, %out: memref<?x{2}>, %n: index) attributes {{lintel.export} {{
         %c0 = arith.constant 0 : index
@@ -28,7 +29,7 @@ std::vector<To> convert(const char *op, const char *from, const char *to, std::v
         return
       })mlir",
       op, from, to);
-  Compiled code = compile(text);
+  Compiled code = compile(text, CpuOutput::Object, target);
   EXPECT_EQ(code.error, "");
   auto jit = JitKernel::loadCode({llvm::StringRef(code.object)});
   EXPECT_TRUE(bool(jit));
@@ -80,9 +81,11 @@ template <typename T> std::vector<T> hardCases(const llvm::fltSemantics &half) {
   return xs;
 }
 
-template <typename T> void checkNarrowing(const char *from, const char *to, const llvm::fltSemantics &half, bool bf16) {
+template <typename T>
+void checkNarrowing(const char *from, const char *to, const llvm::fltSemantics &half, bool bf16,
+                    const std::string &target) {
   std::vector<T> xs = hardCases<T>(half);
-  std::vector<uint16_t> out = convert<T, uint16_t>("truncf", from, to, xs);
+  std::vector<uint16_t> out = convert<T, uint16_t>("truncf", from, to, xs, target);
   int shown = 0;
   for (size_t i = 0; i < xs.size() && shown < 5; ++i) {
     uint16_t expected = reference(llvm::APFloat(xs[i]), half);
@@ -92,20 +95,26 @@ template <typename T> void checkNarrowing(const char *from, const char *to, cons
   }
 }
 
-TEST(Half, Narrowing) {
-  checkNarrowing<float>("f32", "bf16", llvm::APFloat::BFloat(), true);
-  checkNarrowing<float>("f32", "f16", llvm::APFloat::IEEEhalf(), false);
-  checkNarrowing<double>("f64", "bf16", llvm::APFloat::BFloat(), true);
-  checkNarrowing<double>("f64", "f16", llvm::APFloat::IEEEhalf(), false);
+class Half : public testing::TestWithParam<std::string> {
+  void SetUp() override {
+    if (!canRunHere(llvm::cantFail(resolveTarget(GetParam())))) GTEST_SKIP() << "not this machine's processor";
+  }
+};
+
+TEST_P(Half, Narrowing) {
+  checkNarrowing<float>("f32", "bf16", llvm::APFloat::BFloat(), true, GetParam());
+  checkNarrowing<float>("f32", "f16", llvm::APFloat::IEEEhalf(), false, GetParam());
+  checkNarrowing<double>("f64", "bf16", llvm::APFloat::BFloat(), true, GetParam());
+  checkNarrowing<double>("f64", "f16", llvm::APFloat::IEEEhalf(), false, GetParam());
 }
 
-TEST(Half, Widening) {
+TEST_P(Half, Widening) {
   std::vector<uint16_t> xs(65536);
   for (uint32_t i = 0; i < xs.size(); ++i) xs[i] = i;
   for (bool bf16 : {true, false}) {
     const llvm::fltSemantics &half = bf16 ? llvm::APFloat::BFloat() : llvm::APFloat::IEEEhalf();
-    auto singles = convert<uint16_t, float>("extf", bf16 ? "bf16" : "f16", "f32", xs);
-    auto doubles = convert<uint16_t, double>("extf", bf16 ? "bf16" : "f16", "f64", xs);
+    auto singles = convert<uint16_t, float>("extf", bf16 ? "bf16" : "f16", "f32", xs, GetParam());
+    auto doubles = convert<uint16_t, double>("extf", bf16 ? "bf16" : "f16", "f64", xs, GetParam());
     for (size_t i = 0; i < xs.size(); ++i) {
       llvm::APFloat value(half, llvm::APInt(16, xs[i]));
       if (value.isNaN()) {
@@ -119,5 +128,8 @@ TEST(Half, Widening) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Targets, Half, testing::Values("native", "x86-64"),
+                         [](const auto &info) { return info.index ? "Plainest" : "Native"; });
 
 } // namespace

@@ -165,7 +165,7 @@ TEST(Kernel, LoadErrors) {
 TEST(Kernel, EqualInputGivesEqualCode) { EXPECT_EQ(compile(accumulate).object, compile(accumulate).object); }
 
 TEST(Kernel, EveryTargetCompiles) {
-  for (const char *target : {"native", "x86-64-v3", "x86-64-v4", "aarch64"}) {
+  for (const char *target : {"native", "x86-64", "x86-64-v3", "x86-64-v4", "aarch64"}) {
     Compiled code = compile(accumulate, CpuOutput::Object, target);
     EXPECT_EQ(code.error, "") << target;
     EXPECT_GT(code.object.size(), 100u) << target;
@@ -173,7 +173,8 @@ TEST(Kernel, EveryTargetCompiles) {
   EXPECT_NE(compile(accumulate, CpuOutput::Assembly, "x86-64-v4").object.find("accumulate_run:"), std::string::npos);
   EXPECT_NE(compile(accumulate, CpuOutput::LLVMText).object.find("define void @accumulate_run"), std::string::npos);
   std::string error = compile(accumulate, CpuOutput::Object, "pentium").error;
-  EXPECT_EQ(error, "expected a target of native, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64, found 'pentium'");
+  EXPECT_EQ(error,
+            "expected a target of native, x86-64, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or aarch64, found 'pentium'");
 }
 
 TEST(Kernel, NoTargetNeedsALibrary) {
@@ -187,13 +188,14 @@ TEST(Kernel, NoTargetNeedsALibrary) {
                             "memref.load %x[] : memref<{1}> "
                             "%r = math.{2} %v : {1} memref.store %r, %y[] : memref<{1}> return }\n",
                             id++, type, op);
-    text += llvm::formatv("func.func @f{0}(%x: memref<{1}>, %y: memref<{1}>) attributes {{lintel.export} {{ %v = "
-                          "memref.load %x[] : memref<{1}> "
-                          "%r = math.powf %v, %v : {1} %s = arith.addf %r, %v : {1} %t = arith.maximumf %s, %v : {1} "
-                          "%n = arith.minnumf %t, %v : {1} memref.store %n, %y[] : memref<{1}> return }\n",
-                          id++, type);
+    text += llvm::formatv(
+        "func.func @f{0}(%x: memref<{1}>, %y: memref<{1}>) attributes {{lintel.export} {{ %v = "
+        "memref.load %x[] : memref<{1}> "
+        "%r = math.powf %v, %v : {1} %s = arith.addf %r, %v : {1} %t = arith.maximumf %s, %v : {1} "
+        "%n = arith.minnumf %t, %v : {1} %m = math.fma %n, %v, %t : {1} memref.store %m, %y[] : memref<{1}> return }\n",
+        id++, type);
   }
-  for (const char *target : {"x86-64-v3", "x86-64-v4", "aarch64"})
+  for (const char *target : {"x86-64", "x86-64-v3", "x86-64-v4", "aarch64"})
     EXPECT_EQ(compile(text, CpuOutput::Object, target).error, "") << target;
 }
 

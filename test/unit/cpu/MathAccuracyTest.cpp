@@ -280,7 +280,7 @@ template <typename T> void expectSameBits(const Function &f) {
   std::vector<T> x = sample<T>(f, random, 1 << 14), y, reference, out;
   ASSERT_TRUE(ArrayFunction<T>(f.name, 1).run(x, y, reference));
   for (unsigned lanes : {1, 4, 16})
-    for (const char *target : {"native", "x86-64-v3", "x86-64-v4"}) {
+    for (const char *target : {"native", "x86-64", "x86-64-v3", "x86-64-v4"}) {
       if (!canRunHere(*resolveTarget(target))) continue;
       ASSERT_TRUE(ArrayFunction<T>(f.name, 1, lanes, target).run(x, y, out));
       for (size_t i = 0; i < x.size(); ++i)

@@ -115,18 +115,20 @@ TEST_P(EverySpec, PartsGiveTheBitsOfTheWhole) {
   }
 }
 
-// What AVX-512 machines run (16 lanes, 32 registers' tiles), in pairs of AVX2 registers.
-class WideVectors : public testing::TestWithParam<const char *> {};
+// What AVX-512 machines run (16 lanes, 32 registers' tiles), in pairs of AVX2 registers; and what every x86-64 runs.
+class OtherTargets : public testing::TestWithParam<std::tuple<const char *, const char *>> {};
 
-TEST_P(WideVectors, CompiledEqualsInterpreted) {
-  auto target = llvm::cantFail(resolveTarget("x86-64-v3-wide"));
-  if (!canRunHere(target)) GTEST_SKIP() << "no AVX2 here";
-  auto file = llvm::cantFail(SpecFile::open(LINTEL_SOURCE_DIR "/examples/specs/" + std::string(GetParam()) + ".attn"));
+TEST_P(OtherTargets, CompiledEqualsInterpreted) {
+  auto [name, targetName] = GetParam();
+  auto target = llvm::cantFail(resolveTarget(targetName));
+  if (!canRunHere(target)) GTEST_SKIP() << "not this machine's processor";
+  auto file = llvm::cantFail(SpecFile::open(LINTEL_SOURCE_DIR "/examples/specs/" + std::string(name) + ".attn"));
   const OperatorInfo &op = file->operators().front();
   CompileOptions options;
-  options.targets = {"x86-64-v3-wide"};
-  const int64_t sizes[] = {32, 80, 48}; // whole vectors, and panels of them with a rest
-  for (auto [i, name] : llvm::enumerate(op.dimensions)) options.dimensions.push_back({name, sizes[i % 3]});
+  options.targets = {targetName};
+  const int64_t whole[] = {32, 80, 48}, odd[] = {7, 21, 6}; // whole vectors, and panels of them with a rest; neither
+  for (auto [i, dimension] : llvm::enumerate(op.dimensions))
+    options.dimensions.push_back({dimension, (target.vectorBits > 128 ? whole : odd)[i % 3]});
   options.cache = llvm::sys::Process::GetEnv("LINTEL_CACHE").value_or("");
   auto kernel = llvm::cantFail(loadOperator(llvm::cantFail(compileOperator(*file, op, options))));
   RandomRequest request;
@@ -144,10 +146,14 @@ TEST_P(WideVectors, CompiledEqualsInterpreted) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Examples, WideVectors,
-                         testing::Values("retnet", "elu", "gla", "delta", "rwkv7", "delta_product", "slots", "favor",
-                                         "second_order", "softmax"),
-                         [](const auto &info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Examples, OtherTargets,
+                         testing::Combine(testing::Values("retnet", "elu", "gla", "delta", "rwkv7", "delta_product",
+                                                          "slots", "favor", "second_order", "softmax"),
+                                          testing::Values("x86-64-v3-wide", "x86-64")),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param)) +
+                                  (std::get<1>(info.param) == std::string("x86-64") ? "Plainest" : "Wide");
+                         });
 
 int64_t elements(const ParameterDescription &p) {
   return std::accumulate(p.dims.begin(), p.dims.end(), int64_t(1), std::multiplies<>());

@@ -8,6 +8,7 @@ TEST(Cpu, FeaturesAreConsistent) {
   EXPECT_EQ(found, lintel_cpu_features());
   EXPECT_TRUE(found & LINTEL_CPU_NATIVE);
 #if defined(__x86_64__)
+  EXPECT_TRUE(found & LINTEL_CPU_X86_64);
   EXPECT_TRUE(found & LINTEL_CPU_X86_64_V2);
   EXPECT_EQ(bool(found & LINTEL_CPU_X86_64_V3), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
   EXPECT_EQ(bool(found & LINTEL_CPU_X86_64_V4), __builtin_cpu_supports("avx512f") &&

@@ -115,6 +115,12 @@ TEST_F(DatabaseTest, EveryPartOfTheKeyCounts) {
   EXPECT_TRUE(differs([](TuningKey &k) { k.target = "native znver4 +avx2"; }));
   EXPECT_TRUE(differs([](TuningKey &k) { k.machine = "another"; }));
   EXPECT_TRUE(differs([](TuningKey &k) { k.compiler = "lintel 1"; }));
+  EXPECT_FALSE(llvm::cantFail(db->hasOfOthers(key)));
+  TuningKey other = key;
+  other.compiler = "lintel 1", other.steps = 7;
+  EXPECT_TRUE(llvm::cantFail(db->hasOfOthers(other)));
+  other.machine = "another";
+  EXPECT_FALSE(llvm::cantFail(db->hasOfOthers(other)));
 }
 
 TEST_F(DatabaseTest, ABetterOneStays) {

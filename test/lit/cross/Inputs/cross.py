@@ -1,6 +1,9 @@
-"""Compiles an operator for aarch64, runs it under qemu-user and compares with the float64 interpreter.
+"""Compiles an operator for targets that may be another machine's, runs it and compares with the float64 interpreter.
 
-    cross.py LINTEL SOURCE WORK SPEC DIM=N,... FORM         (- for no dimensions)
+    cross.py LINTEL SOURCE WORK SPEC DIM=N,... FORM [TARGETS CC LIBRARY COMMAND...]         (- for no dimensions)
+
+The program is linked by CC with the kernel's static (a) or shared (so) library, and run behind each COMMAND: an emulator,
+or env with variables. Without these: for aarch64, under qemu-user.
 
 The bound, relative to the root mean square of each array: 16 * 2^-24 * (sqrt(T + 1) + 8), the rounding of sums of T
 terms as a random walk and of some dozen operations around them (see the tolerances in docs/numerics.md, which this
@@ -13,7 +16,8 @@ import sys
 
 import numpy as np
 
-lintel, source, work, spec, dims, form = sys.argv[1:]
+lintel, source, work, spec, dims, form, *rest = sys.argv[1:]
+targets, compiler, library, *commands = rest or ["aarch64", "aarch64-linux-gnu-gcc", "a", "qemu-aarch64"]
 os.makedirs(work, exist_ok=True)
 dimensions = [text for pair in dims.split(",") if pair != "-" for text in ("--dim", pair)]
 
@@ -27,14 +31,15 @@ def run(command):
 
 for old in glob.glob(work + "/*"):
     os.remove(old)
-run([lintel, "compile", spec, *dimensions, "--form", form, "--target", "aarch64", "-o", work])
+run([lintel, "compile", spec, *dimensions, "--form", form, "--target", targets, "-o", work])
 (path,) = glob.glob(work + "/*.json")
 manifest = json.load(open(path))
 symbol = manifest["symbol"]
 sources = sorted(glob.glob(source + "/runtime/src/*.c"))
-run(["aarch64-linux-gnu-gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", f'-DHEADER="{symbol}.h"',
+link = ["-static"] if library == "a" else [f"-Wl,-rpath,{work}"]
+run([compiler, "-O1", "-Wall", "-Wextra", "-Werror", *link, "-pthread", f'-DHEADER="{symbol}.h"',
      f"-DKERNEL={symbol}", "-I", work, "-I", source + "/runtime/include", "-I", source + "/runtime/src",
-     os.path.join(os.path.dirname(__file__), "runner.c"), *sources, f"{work}/lib{symbol}.a", "-o", work + "/runner",
+     os.path.join(os.path.dirname(__file__), "runner.c"), *sources, f"{work}/lib{symbol}.{library}", "-o", work + "/runner",
      "-lm"])  # fmt: skip
 
 B, T, H = 2, 37, 2
@@ -59,13 +64,15 @@ for name, file in outputs:
 for name, file in states:
     arguments += ["--final", f"{name}={work}/{file}.npy"]
 run([lintel, "run", spec, *arguments, "--interpret", "--dtype", "out=f64"])
-print(run(["qemu-aarch64", work + "/runner", work, str(B), str(T), str(H), form]), end="")
 bound = 16 * 2.0**-24 * (np.sqrt(T + 1) + 8)
-for name, file in outputs + states:
-    want = np.load(f"{work}/{file}.npy").astype(float)
-    got = np.fromfile(f"{work}/{file}.bin", np.float32).reshape(want.shape)
-    error = np.abs(got - want).max() / np.sqrt((want**2).mean())
-    print(f"{name}: error {error:.1e}, bound {bound:.1e}")
-    if not error <= bound:
-        sys.exit(f"{name}: expected an error of at most {bound:.1e}, found {error:.1e}")
-print("agrees")
+for command in commands:
+    print(run([*command.split(), work + "/runner", work, str(B), str(T), str(H), form]), end="")
+    for name, file in outputs + states:
+        want = np.load(f"{work}/{file}.npy").astype(float)
+        got = np.fromfile(f"{work}/{file}.bin", np.float32).reshape(want.shape)
+        os.remove(f"{work}/{file}.bin")
+        error = np.abs(got - want).max() / np.sqrt((want**2).mean())
+        print(f"{name}: error {error:.1e}, bound {bound:.1e}")
+        if not error <= bound:
+            sys.exit(f"{name}: expected an error of at most {bound:.1e}, found {error:.1e}")
+    print("agrees")
