@@ -55,17 +55,24 @@ static std::pair<Value, Value> fusedParts(MathBuilder &m, Value a, Value b, Valu
 
 static constexpr StringLiteral smallName = "lintel_fused_multiply_add_small";
 
+/// A function of its own, called: written out at each multiply-add it would be most of a kernel's code.
+static func::FuncOp makeFunction(OpBuilder &b, Operation *module, StringRef name, TypeRange operands, Type result) {
+  b = OpBuilder::atBlockEnd(&module->getRegion(0).front());
+  auto function = func::FuncOp::create(b, module->getLoc(), name, b.getFunctionType(operands, result));
+  function.setPrivate();
+  function->setAttr("passthrough", b.getStrArrayAttr({"noinline", "cold"}));
+  b.setInsertionPointToStart(function.addEntryBlock());
+  return function;
+}
+
 /// The private function (a, b, c) -> a b + c for results whose parts vanish below f64: 2^300 times them do not. Made
 /// where the module has none.
 static StringRef getSmallFused(Operation *module) {
   if (SymbolTable::lookupSymbolIn(module, smallName)) return smallName;
-  Block &body = module->getRegion(0).front();
-  OpBuilder b = OpBuilder::atBlockEnd(&body);
+  OpBuilder b(module->getContext());
   Location loc = module->getLoc();
   Type f64 = b.getF64Type();
-  auto function = func::FuncOp::create(b, loc, smallName, b.getFunctionType({f64, f64, f64}, {f64}));
-  function.setPrivate();
-  b.setInsertionPointToStart(function.addEntryBlock());
+  func::FuncOp function = makeFunction(b, module, smallName, {f64, f64, f64}, f64);
   MathBuilder m(b, loc, f64);
   Value a = m.mul(function.getArgument(0), m.constant(0x1p300)),
         c = m.mul(function.getArgument(2), m.constant(0x1p300));
@@ -78,14 +85,40 @@ static StringRef getSmallFused(Operation *module) {
   Value denormal = m.sub(m.add(placed.high, addToOdd(m, placed.low, low)), place);
   Value isNormal = m.compare(Predicate::OGE, m.abs(sum), m.constant(0x1p-722));
   Value result = m.select(isNormal, sum, m.copySign(denormal, sum));
-  func::ReturnOp::create(b, loc, m.mul(result, m.constant(0x1p-300)));
+  // A product alone, which keeps its sign where it vanishes.
+  Value alone = m.mul(function.getArgument(0), y);
+  result = m.select(m.equal(c, m.constant(0)), alone, m.mul(result, m.constant(0x1p-300)));
+  func::ReturnOp::create(b, loc, result);
   return smallName;
 }
 
-/// The function on the lanes that `lanes` names, in place of those of `result`.
-static Value replaceLanes(MathBuilder &m, Value lanes, ValueRange operands, Value result, StringRef function) {
+/// The private function (a, b, c, result, lanes) that has the lanes done anew that `lanes` names.
+static std::string getSmallLanes(Operation *module, VectorType type) {
+  std::string name = (smallName + "_" + Twine(type.getNumElements())).str();
+  if (SymbolTable::lookupSymbolIn(module, name)) return name;
+  StringRef scalar = getSmallFused(module);
+  OpBuilder b(module->getContext());
+  Location loc = module->getLoc();
+  auto flags = VectorType::get(type.getShape(), b.getI1Type());
+  func::FuncOp function = makeFunction(b, module, name, {type, type, type, type, flags}, type);
+  ValueRange x = function.getArguments();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value count = arith::ConstantIndexOp::create(b, loc, type.getNumElements());
+  auto loop = scf::ForOp::create(b, loc, zero, count, one, x[3]);
+  func::ReturnOp::create(b, loc, loop.getResult(0));
+  b.setInsertionPointToStart(loop.getBody());
+  Value lane = loop.getInductionVar();
+  SmallVector<Value> of;
+  for (Value v : x) of.push_back(vector::ExtractOp::create(b, loc, v, lane));
+  Value anew = func::CallOp::create(b, loc, scalar, b.getF64Type(), ArrayRef(of).take_front(3)).getResult(0);
+  anew = arith::SelectOp::create(b, loc, of[4], anew, of[3]);
+  scf::YieldOp::create(b, loc, vector::InsertOp::create(b, loc, anew, loop.getRegionIterArg(0), lane).getResult());
+  return name;
+}
+
+/// Has the lanes done anew that `lanes` names.
+static Value replaceLanes(MathBuilder &m, Value lanes, ArrayRef<Value> operands, Value result, Operation *module) {
   OpBuilder &b = m.builder;
-  auto call = [&](ValueRange x) { return func::CallOp::create(b, m.loc, function, b.getF64Type(), x).getResult(0); };
   auto vector = m.vectorType();
   Value any = vector ? vector::ReductionOp::create(b, m.loc, vector::CombiningKind::OR, lanes).getResult() : lanes;
   auto choice = scf::IfOp::create(b, m.loc, m.type, any, /*withElseRegion=*/true);
@@ -93,22 +126,15 @@ static Value replaceLanes(MathBuilder &m, Value lanes, ValueRange operands, Valu
   b.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(b, m.loc, result);
   b.setInsertionPointToStart(choice.thenBlock());
-  if (!vector) {
-    scf::YieldOp::create(b, m.loc, call(operands));
-    return choice.getResult(0);
+  SmallVector<Value> x(operands);
+  std::string function = smallName.str();
+  if (vector) {
+    x.append({result, lanes});
+    function = getSmallLanes(module, vector);
+  } else {
+    getSmallFused(module);
   }
-  Value zero = arith::ConstantIndexOp::create(b, m.loc, 0), one = arith::ConstantIndexOp::create(b, m.loc, 1);
-  Value count = arith::ConstantIndexOp::create(b, m.loc, vector.getNumElements());
-  auto loop = scf::ForOp::create(b, m.loc, zero, count, one, result);
-  scf::YieldOp::create(b, m.loc, loop.getResult(0));
-  b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> x;
-  for (Value operand : operands) x.push_back(vector::ExtractOp::create(b, m.loc, operand, loop.getInductionVar()));
-  Value lane = vector::ExtractOp::create(b, m.loc, lanes, loop.getInductionVar());
-  Value kept = vector::ExtractOp::create(b, m.loc, result, loop.getInductionVar());
-  Value mine = arith::SelectOp::create(b, m.loc, lane, call(x), kept);
-  Value next = vector::InsertOp::create(b, m.loc, mine, loop.getRegionIterArg(0), loop.getInductionVar());
-  scf::YieldOp::create(b, m.loc, next);
+  scf::YieldOp::create(b, m.loc, func::CallOp::create(b, m.loc, function, m.type, x).getResults());
   return choice.getResult(0);
 }
 
@@ -121,11 +147,11 @@ static Value fusedDouble(MathBuilder &m, Value a, Value b, Value c, Operation *m
   Value zero = m.constant(0), infinite = m.equal(m.abs(c), m.infinity());
   Value finite = m.both(m.equal(m.sub(a, a), zero), m.equal(m.sub(b, b), zero));
   Value plain = m.select(m.both(infinite, finite), c, m.add(product, c));
-  result = m.select(m.compare(Predicate::UNO, result, result), plain, result);
+  result = m.select(m.compare(Predicate::UEQ, result, zero), plain, result); // also for the sign of a zero
   // Next to nothing, and not nothing: in practice never.
   Value small = m.both(m.less(m.abs(product), m.constant(0x1p-900)), m.less(m.abs(c), m.constant(0x1p-700)));
   Value factors = m.both(m.compare(Predicate::ONE, a, zero), m.compare(Predicate::ONE, b, zero));
-  return replaceLanes(m, m.both(small, factors), {a, b, c}, result, getSmallFused(module));
+  return replaceLanes(m, m.both(small, factors), {a, b, c}, result, module);
 }
 
 static Value fusedSingle(MathBuilder &m, Value a, Value b, Value c) {

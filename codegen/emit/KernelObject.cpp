@@ -16,7 +16,8 @@ Expected<std::string> lintel::buildKernelObject(ArrayRef<VariantCode> code, cons
     if (Triple(variant.target.triple).getArch() != Triple(code.front().target.triple).getArch())
       return createStringError("expected variants for one architecture in an object, found %s and %s",
                                code.front().target.name.c_str(), variant.target.name.c_str());
-    if (failed(runCpuPipeline(variant.loops, variant.target))) return createStringError("lowering to the LLVM dialect failed");
+    if (failed(runCpuPipeline(variant.loops, variant.target)))
+      return createStringError("lowering to the LLVM dialect failed");
     auto module = translateToLLVM(variant.loops, context, variant.target);
     if (!module) return module.takeError();
     if (Error error = optimise(**module, variant.target)) return std::move(error);

@@ -1,4 +1,5 @@
 #include "compiler/driver/Benchmark.h"
+#include "codegen/tune/ChildProcess.h"
 #include "compiler/driver/MachineLimit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
@@ -42,6 +43,39 @@ Expected<BenchmarkResult> lintel::benchmarkOperator(const SpecFile &file, const 
   result.tokensHeads = count / result.seconds;
   result.arrayRate = bench.arrayBytes() / result.seconds, result.flops = bench.flops();
   result.limit = measurePeakFlops(options.types.state(op)) * request.threads * 1e-9;
+  return std::move(result);
+}
+
+/// What the child has to say, in front of it what that is.
+static std::string answer(Expected<BenchmarkResult> got) {
+  if (got) return (got->difference.ok ? "ok:" : "wrong:") + formatv("{0}", got->json()).str();
+  std::string text;
+  raw_string_ostream os(text);
+  handleAllErrors(
+      got.takeError(), [&](const DiagnosticError &e) { os << "diagnostic:", e.log(os); },
+      [&](const ErrorInfoBase &e) { os << "error:" << e.message(); });
+  return text;
+}
+
+Expected<ApartResult> lintel::benchmarkApart(const SpecFile &file, const OperatorInfo &op,
+                                             const BenchmarkRequest &request, double seconds) {
+  auto child =
+      ChildProcess::start([&](ChildProcess::Line &line) { line.send(answer(benchmarkOperator(file, op, request))); });
+  if (!child) return child.takeError();
+  ApartResult result;
+  auto message = (*child)->receive(seconds);
+  if (!message) {
+    result.json = json::Object{{"ok", false}, {"failure", toString(message.takeError())}};
+    return std::move(result);
+  }
+  StringRef text = *message;
+  if (text.consume_front("diagnostic:")) return make_error<DiagnosticError>(text.str());
+  if (text.consume_front("error:")) return createStringError(text);
+  result.ok = text.consume_front("ok:");
+  text.consume_front("wrong:");
+  auto parsed = json::parse(text);
+  if (!parsed) return parsed.takeError();
+  result.json = std::move(*parsed);
   return std::move(result);
 }
 

@@ -39,6 +39,15 @@ struct BenchmarkResult {
 llvm::Expected<BenchmarkResult> benchmarkOperator(const SpecFile &file, const OperatorInfo &op,
                                                   const BenchmarkRequest &request);
 
+struct ApartResult {
+  bool ok = false;
+  llvm::json::Value json = nullptr; ///< of the result; or `ok` and the reason as `failure`
+};
+/// The same in a process of its own, which may crash, or take more than so many seconds. Errors are those of
+/// benchmarkOperator.
+llvm::Expected<ApartResult> benchmarkApart(const SpecFile &file, const OperatorInfo &op,
+                                           const BenchmarkRequest &request, double seconds);
+
 } // namespace lintel
 
 #endif

@@ -212,6 +212,8 @@ static Expected<std::vector<CpuTarget>> resolveTargets(ArrayRef<std::string> nam
   return std::move(targets);
 }
 
+StringRef lintel::knownTargets() { return targetNames; }
+
 Error lintel::checkTargets(ArrayRef<std::string> names) { return resolveTargets(names).takeError(); }
 
 Error lintel::writeArtifacts(ArrayRef<CompiledOperator> compiled, StringRef directory) {

@@ -79,6 +79,8 @@ llvm::Expected<std::unique_ptr<JitKernel>> loadOperator(const CompiledOperator &
 /// kernel's symbol as their name. On an error none is left, and files of an earlier run are as they were.
 llvm::Error writeArtifacts(llvm::ArrayRef<CompiledOperator> compiled, llvm::StringRef directory);
 
+/// "native, x86-64, ... or aarch64"
+llvm::StringRef knownTargets();
 /// An error that lists the known targets if one is unknown, or if they are of two architectures.
 llvm::Error checkTargets(llvm::ArrayRef<std::string> names);
 

@@ -1,5 +1,4 @@
 // lintel bench and lintel measure: one candidate at a shape, its result checked first.
-#include "codegen/tune/ChildProcess.h"
 #include "compiler/driver/Benchmark.h"
 #include "compiler/driver/Parts.h"
 #include "compiler/tools/Database.h"
@@ -32,12 +31,6 @@ protected:
     if (code.parts) parts.number = code.parts;
     return Error::success();
   }
-  Expected<BenchmarkResult> measured() {
-    ProgressLine progress;
-    point.request.progress = &progress;
-    return benchmarkOperator(*point.file, *point.op, point.request);
-  }
-
   /// Of what the options leave open.
   virtual Error choose() { return Error::success(); }
 
@@ -55,8 +48,11 @@ public:
 
   Expected<int> run() override {
     if (Error e = prepare()) return std::move(e);
-    auto got = measured();
+    ProgressLine progress;
+    point.request.progress = &progress;
+    auto got = benchmarkOperator(*point.file, *point.op, point.request);
     if (!got) return got.takeError();
+    progress.clear();
     if (asJson) outs() << formatv("{0:2}\n", got->json());
     else got->print(outs());
     return got->difference.ok ? Success : CheckFailed;
@@ -84,36 +80,13 @@ public:
 
   Expected<int> run() override {
     if (Error e = prepare()) return std::move(e);
-    auto child = ChildProcess::start([&](ChildProcess::Line &line) { line.send(answer()); });
-    if (!child) return child.takeError();
-    auto message = (*child)->receive(static_cast<double>(timeout));
-    if (!message) {
-      std::string why = toString(message.takeError());
-      outs() << formatv("{0:2}\n", json::Value(json::Object{{"ok", false}, {"failure", why}}));
-      return CheckFailed;
-    }
-    StringRef text = *message;
-    if (text.consume_front("diagnostic:")) return make_error<DiagnosticError>(text.str());
-    if (text.consume_front("error:")) return createStringError(text);
-    int status = text.consume_front("ok:") ? Success : CheckFailed;
-    text.consume_front("wrong:");
-    outs() << text;
-    return status;
+    auto got = benchmarkApart(*point.file, *point.op, point.request, static_cast<double>(timeout));
+    if (!got) return got.takeError();
+    outs() << formatv("{0:2}\n", got->json);
+    return got->ok ? Success : CheckFailed;
   }
 
 private:
-  /// What the child has to say, in front of it what that is.
-  std::string answer() {
-    auto got = measured();
-    if (got) return (got->difference.ok ? "ok:" : "wrong:") + formatv("{0:2}\n", got->json()).str();
-    std::string text;
-    raw_string_ostream os(text);
-    handleAllErrors(
-        got.takeError(), [&](const DiagnosticError &e) { os << "diagnostic:", e.log(os); },
-        [&](const ErrorInfoBase &e) { os << "error:" << e.message(); });
-    return text;
-  }
-
   IntegerOption timeout;
 };
 

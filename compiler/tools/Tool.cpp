@@ -1,5 +1,4 @@
 #include "compiler/tools/Tool.h"
-#include "codegen/cpu/CpuTarget.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Threading.h"
@@ -47,7 +46,7 @@ CodeOptions::CodeOptions(Subcommand &c)
             cl::cat(c.category)) {}
 
 StringRef tools::targetHelp(bool several) {
-  static const std::string all = std::string("the processor: ") + targetNames + " (default native)",
+  static const std::string all = "the processor: " + knownTargets().str() + " (default native)",
                            one = all + "; this machine must run it", list = all + "; may be repeated";
   return several ? list : one;
 }

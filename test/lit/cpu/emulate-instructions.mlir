@@ -12,7 +12,9 @@ func.func @single(%a: vector<4xf32>, %b: vector<4xf32>, %c: vector<4xf32>) -> ve
 
 // CHECK-LABEL: func.func @double
 // CHECK: arith.constant 0x41A0000002000000 : f64
-// CHECK: arith.cmpf uno
+// CHECK: arith.cmpf ueq
+// CHECK: scf.if
+// CHECK: call @lintel_fused_multiply_add_small(
 func.func @double(%a: f64, %b: f64, %c: f64) -> f64 {
   %r = math.fma %a, %b, %c : f64
   return %r : f64
