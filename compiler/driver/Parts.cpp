@@ -19,6 +19,10 @@ Expected<PartsPlan> lintel::planParts(const OperatorInfo &op, const CompileOptio
     if (asked.number) return notInParts(op, asked.number, plan.whyNot);
     return std::move(plan);
   }
+  if (!asked.number && options.form.form == "parallel") {
+    plan.whyNot = "the parts of a parallel form would share most of its work, the weights; --column-parts N makes them";
+    return std::move(plan);
+  }
   int64_t lanes = 1, numberBits = options.types.state(op) == LINTEL_F64 ? 64 : 32;
   for (const CpuTarget &target : targets) lanes = std::max<int64_t>(lanes, target.vectorBits / numberBits);
   auto entry = llvm::find_if(options.dimensions, [&](const auto &d) { return d.first == name; });

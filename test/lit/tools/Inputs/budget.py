@@ -12,7 +12,7 @@ import sys
 options = dict(argument[2:].split("=") for argument in sys.argv[1:] if argument.startswith("--"))
 folder, spec, *dimensions = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
 limit = float(options.get("seconds", 2))
-command = ["lintel", "compile", spec, "-o", folder]
+command = ["lintel", "compile", spec, "-o", folder, "--column-parts", "1"]  # parts are another size
 if "form" in options:
     command += ["--form", options["form"]]
 for dimension in dimensions:
